@@ -1,0 +1,102 @@
+#include "context.hpp"
+
+#include <cxxabi.h>
+
+#ifdef ROUSE_ASAN
+#include <pthread.h>
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef ROUSE_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace rouse::detail {
+
+namespace ctx = boost::context::detail;
+
+[[gnu::noinline]] exception_globals* os_thread_exception_globals() noexcept {
+  return reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
+}
+
+namespace {
+
+inline void before_switch(switch_point& from, switch_point& to) noexcept {
+#ifdef ROUSE_ASAN
+  // An ended stack gives its fake frames back: null tells so.
+  __sanitizer_start_switch_fiber(from.ended ? nullptr : &from.fake_stack, to.stack_bottom, to.stack_size);
+#endif
+#ifdef ROUSE_TSAN
+  __tsan_switch_to_fiber(to.fiber, 0);
+#endif
+  static_cast<void>(from);
+  static_cast<void>(to);
+}
+
+inline switch_point& after_switch(ctx::transfer_t transfer, switch_point& here) noexcept {
+  auto& previous = *static_cast<switch_point*>(transfer.data);
+  previous.context = transfer.fctx;
+#ifdef ROUSE_ASAN
+  __sanitizer_finish_switch_fiber(here.fake_stack, nullptr, nullptr);
+#endif
+  static_cast<void>(here);
+  return previous;
+}
+
+} // namespace
+
+switch_point& switch_to(switch_point& from, switch_point& to, exception_globals& globals) noexcept {
+  from.exceptions = globals;
+  globals = to.exceptions;
+  before_switch(from, to);
+  return after_switch(ctx::jump_fcontext(to.context, &from), from);
+}
+
+void prepare(switch_point& point, void* top, std::size_t size, void (*entry)(ctx::transfer_t)) noexcept {
+  point.context = ctx::make_fcontext(top, size, entry);
+  point.exceptions = {};
+  point.ended = false;
+#ifdef ROUSE_ASAN
+  point.stack_bottom = static_cast<char*>(top) - size;
+  point.stack_size = size;
+  point.fake_stack = nullptr;
+#endif
+}
+
+switch_point& arrived(ctx::transfer_t transfer, switch_point& here) noexcept {
+  return after_switch(transfer, here);
+}
+
+void adopt_os_thread(switch_point& point) noexcept {
+#ifdef ROUSE_ASAN
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    void* bottom = nullptr;
+    pthread_attr_getstack(&attributes, &bottom, &point.stack_size);
+    point.stack_bottom = bottom;
+    pthread_attr_destroy(&attributes);
+  }
+#endif
+#ifdef ROUSE_TSAN
+  point.fiber = __tsan_get_current_fiber();
+#endif
+  static_cast<void>(point);
+}
+
+void* make_fiber() noexcept {
+#ifdef ROUSE_TSAN
+  return __tsan_create_fiber(0);
+#else
+  return nullptr;
+#endif
+}
+
+void destroy_fiber(void* fiber) noexcept {
+#ifdef ROUSE_TSAN
+  if (fiber) __tsan_destroy_fiber(fiber);
+#else
+  static_cast<void>(fiber);
+#endif
+}
+
+} // namespace rouse::detail
