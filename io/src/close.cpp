@@ -131,7 +131,7 @@ io_outcome close_stream(held h, thread_record& self, stream_state& s) noexcept {
   return s.users == 0 && !s.closer ? finish(h, s) : wait_and_finish(h, self, s);
 }
 
-void last_user_left(held h, stream_state& s) noexcept {
+[[gnu::noinline]] void last_user_left(held h, stream_state& s) noexcept {
   ROUSE_TEST_POINT("close.last_user");
   if (s.closer) {
     make_ready(h, *s.closer, s.closer_ticket, wake_reason::notified);

@@ -84,7 +84,17 @@ constexpr auto throwers = make_throwers(std::make_integer_sequence<int, error_co
   throw io_error(code, call, bytes);
 }
 
+// The unwinder needs about two kilobytes beneath us, which a thread that has just been woken has not touched
+// for long: they are fetched while the exception object is being made.
+inline void prefetch_below() noexcept {
+  constexpr std::ptrdiff_t line = 64;
+  constexpr std::ptrdiff_t lines_of_an_unwind = 32;
+  auto* here = static_cast<std::byte*>(__builtin_frame_address(0));
+  for (std::ptrdiff_t i = 1; i <= lines_of_an_unwind; ++i) __builtin_prefetch(here - i * line, 1);
+}
+
 [[gnu::noinline]] void throw_outcome(const running& here, io_outcome outcome, const char* call) {
+  prefetch_below();
   switch (outcome.end) {
   case io_end::closed_under: throw io_error_access::filled(closed_prototype(true), call, outcome.bytes);
   case io_end::closed_before: throw io_error_access::filled(closed_prototype(false), call, outcome.bytes);

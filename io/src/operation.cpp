@@ -102,8 +102,8 @@ class write_turn {
 
 } // namespace
 
-io_outcome read_bytes(held h, thread_record& self, stream_state& s, void* data, std::size_t size,
-                      extent how_much) noexcept {
+[[gnu::flatten]] io_outcome read_bytes(held h, thread_record& self, stream_state& s, void* data,
+                                       std::size_t size, extent how_much) noexcept {
   if (io_outcome first = enter(self, s); first.end != io_end::done || size == 0) return first;
   use in_use(h, s, direction::read);
   std::size_t got = 0;
@@ -130,8 +130,8 @@ io_outcome read_bytes(held h, thread_record& self, stream_state& s, void* data, 
   }
 }
 
-io_outcome write_bytes(held h, thread_record& self, stream_state& s, const void* data, std::size_t size,
-                       extent how_much) noexcept {
+[[gnu::flatten]] io_outcome write_bytes(held h, thread_record& self, stream_state& s, const void* data,
+                                        std::size_t size, extent how_much) noexcept {
   if (io_outcome first = enter(self, s); first.end != io_end::done || size == 0) return first;
   use in_use(h, s, direction::write);
   write_turn turn(h, s);

@@ -12,7 +12,7 @@ const char* state_of(const thread_record& t, const vm_core& core) noexcept {
 }
 
 void describe_wait(std::ostream& out, const thread_record& t, clock::time_point now) {
-  const wait_reason& reason = *t.waits_for;
+  const wait_reason& reason = *t.waits_for();
   out << ", waits for " << reason.what;
   if (reason.object) out << " on stream " << reason.object;
   if (reason.descriptor >= 0) out << " (descriptor " << reason.descriptor << ")";
@@ -36,7 +36,7 @@ std::string vm_core::describe(held) const {
     out << "thread " << t.id;
     if (t.name) out << " \"" << t.name << '"';
     out << ": " << state_of(t, *this);
-    if (t.waits_for) describe_wait(out, t, now);
+    if (t.waits_for()) describe_wait(out, t, now);
     describe_interrupts(out, t);
     out << '\n';
   }

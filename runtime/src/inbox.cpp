@@ -31,7 +31,9 @@ void inbox::handle_all(inbox_node* newest, held h) noexcept {
   }
 }
 
-void inbox::drain(held h) noexcept { handle_all(head_.exchange(nullptr, std::memory_order_seq_cst), h); }
+[[gnu::noinline]] void inbox::drain(held h) noexcept {
+  handle_all(head_.exchange(nullptr, std::memory_order_seq_cst), h);
+}
 
 void inbox::shut(held h) noexcept { handle_all(head_.exchange(&shut_mark, std::memory_order_seq_cst), h); }
 

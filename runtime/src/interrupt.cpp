@@ -45,7 +45,7 @@ bool may_deliver(const thread_record& self) noexcept {
   return self.defer_depth == 0 && self.core->active_worker->globals->uncaught == 0;
 }
 
-void deliver(held, thread_record& self) {
+[[gnu::noinline]] void deliver(held, thread_record& self) {
   if (self.interrupts.empty() || !may_deliver(self)) return;
   if (std::exception_ptr error = self.interrupts.pop()) std::rethrow_exception(std::move(error));
   self.dying = true;

@@ -48,10 +48,10 @@ class interrupt_queue {
 
  private:
   void push(interrupt* node) noexcept;
-  interrupt* first_ = nullptr;
+  interrupt* first_ = nullptr; // this and the next are looked at in every wait
+  bool kill_queued_ = false;
   interrupt** last_ = &first_;
   interrupt kill_;
-  bool kill_queued_ = false;
 };
 
 // Thrown in a thread that is killed. Not a std::exception, so only `catch (...)` sees it.

@@ -11,7 +11,7 @@ std::uint64_t new_ticket(held h, thread_record& self) noexcept {
 wake_reason park(held h, thread_record& self, const wait_reason& reason, bool interruptible,
                  clock::time_point due) noexcept {
   vm_core& core = h.core();
-  self.waits_for = &reason;
+  self.reason = &reason;
   self.waits_since = core.coarse_now;
   self.interruptible = interruptible && may_deliver(self);
   self.status.store(thread_status::sleeping, std::memory_order_relaxed);
@@ -33,7 +33,6 @@ bool make_ready(held h, thread_record& t, std::uint64_t ticket, wake_reason why)
   if (t.ticket != ticket) return false;
   t.ticket = 0;
   t.woken_by = why;
-  t.waits_for = nullptr;
   t.status.store(thread_status::runnable, std::memory_order_relaxed);
   h.core().run_later(h, t);
   return true;

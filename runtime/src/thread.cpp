@@ -13,7 +13,7 @@ void recycle_node::take_back(inbox_node& node, held h) noexcept {
   h.core().recycle(*static_cast<recycle_node&>(node).record);
 }
 
-void drop_count(thread_record& t) noexcept {
+[[gnu::noinline]] void drop_count(thread_record& t) noexcept {
   if (t.count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (t.body) t.body->~body(); // here and not in the VM: it is the user's code
   vm_core& core = *t.core;
@@ -142,7 +142,7 @@ void send_error_to(held h, thread_record& target, std::exception_ptr& error) noe
 }
 
 void wake_sleeper(held h, thread_record& target, std::exception_ptr&) noexcept {
-  if (target.waits_for && target.waits_for->wakeable)
+  if (const wait_reason* reason = target.waits_for(); reason && reason->wakeable)
     make_ready(h, target, target.ticket, wake_reason::notified);
 }
 
@@ -213,7 +213,8 @@ std::string_view thread::name() const noexcept {
 }
 
 int thread::waits_on_descriptor() const noexcept {
-  return record_ && record_->waits_for ? record_->waits_for->descriptor : -1;
+  const wait_reason* reason = record_ ? record_->waits_for() : nullptr;
+  return reason ? reason->descriptor : -1;
 }
 
 // ---- the calling thread

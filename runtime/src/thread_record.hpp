@@ -62,22 +62,26 @@ struct recycle_node : inbox_node {
   thread_record* record;
 };
 
-struct thread_record : switch_point, run_hook, living_hook {
+// What a park and a wake-up touch. Together with the switch point and the hook of the run queue it fills one
+// cache line.
+struct park_state {
+  std::uint64_t ticket = 0; // of the park that goes on; 0: not parked
+  std::atomic<thread_status> status{thread_status::runnable};
+  wake_reason woken_by = wake_reason::notified;
+  bool interruptible = false;    // an interrupt ends the park that goes on
+  bool dying = false;            // a kill has been thrown in it
+  std::uint32_t defer_depth = 0; // of no_interrupts scopes
+};
+
+struct thread_record : switch_point, run_hook, park_state, living_hook {
   thread_record(vm_core& c, std::uint64_t number, stack_slot* s, bool main) noexcept
       : core(&c), is_main(main), slot(s), id(number), recycle(*this) {}
 
-  // What a switch, a park and a wake-up touch comes first.
-  std::uint64_t ticket = 0; // of the park that goes on; 0: not parked
   vm_core* core;
-  const wait_reason* waits_for = nullptr;
+  const wait_reason* reason = nullptr; // see waits_for()
   clock::time_point waits_since;
-  std::atomic<thread_status> status{thread_status::runnable};
-  wake_reason woken_by = wake_reason::notified;
-  bool interruptible = false; // an interrupt ends the park that goes on
-  bool dying = false;         // a kill has been thrown in it
-  bool killed = false;        // it ended by a kill
+  bool killed = false; // it ended by a kill
   const bool is_main;
-  std::uint32_t defer_depth = 0; // of no_interrupts scopes
   std::atomic<std::uint32_t> count{1};
   interrupt_queue interrupts;
   stack_slot* slot;
@@ -88,6 +92,11 @@ struct thread_record : switch_point, run_hook, living_hook {
   const std::uint64_t id;
   char* name = nullptr;
   recycle_node recycle;
+
+  // What it waits for, or null.
+  const wait_reason* waits_for() const noexcept {
+    return status.load(std::memory_order_relaxed) == thread_status::sleeping ? reason : nullptr;
+  }
 };
 
 using run_queue = boost::intrusive::list<thread_record, boost::intrusive::base_hook<run_hook>,

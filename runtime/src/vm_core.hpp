@@ -63,6 +63,7 @@ class lock_entry {
  private:
   vm_core& core_;
   worker worker_;
+  steady_float_flags flags_;
 };
 
 class vm_core {
@@ -130,6 +131,7 @@ class vm_core {
   static constexpr int switches_between_looks = 1024;
 
   thread_record* next_runnable(held) noexcept;
+  void prefetch(thread_record& next) noexcept;
   void look_around(held) noexcept;
   stack_pool& pool_for(std::size_t stack_size);
 
