@@ -134,7 +134,7 @@ proctype thread_a() {
 #endif
        park(A)
      };
-     atomic { reason[A] != none -> assert(reason[A] == other || kill); n++ }
+     atomic { reason[A] != none -> assert(reason[A] == other || reason[A] == killed); n++ }
   :: else -> break
   od;
 end:

@@ -34,7 +34,7 @@ std::string vm_core::describe(held) const {
   std::ostringstream out;
   for (const thread_record& t : living) {
     out << "thread " << t.id;
-    if (t.name) out << " \"" << t.name << '"';
+    if (t.name) out << " \"" << t.name.get() << '"';
     out << ": " << state_of(t, *this);
     if (t.waits_for()) describe_wait(out, t, now);
     describe_interrupts(out, t);

@@ -8,11 +8,11 @@ inbox_node shut_mark{never}; // its address says that the inbox takes nothing mo
 } // namespace
 
 bool inbox::push(inbox_node& node) noexcept {
-  inbox_node* head = head_.load(std::memory_order_relaxed);
+  inbox_node* head = head_.load(std::memory_order_acquire);
   do {
     if (head == &shut_mark) return false;
     node.next = head;
-  } while (!head_.compare_exchange_weak(head, &node, std::memory_order_seq_cst, std::memory_order_relaxed));
+  } while (!head_.compare_exchange_weak(head, &node, std::memory_order_seq_cst, std::memory_order_acquire));
   return true;
 }
 

@@ -21,7 +21,6 @@ void recycle_node::take_back(inbox_node& node, held h) noexcept {
   if (w && w->core == &core) {
     core.recycle(t);
   } else if (!core.post(t.recycle)) { // the VM is gone: its stacks go with the core
-    delete[] t.name;
     t.~thread_record();
     core.drop_count();
   }
@@ -54,7 +53,7 @@ unstarted_thread::~unstarted_thread() {
 
 thread_record* unstarted_thread::start(body& b) noexcept {
   thread_record* t = std::exchange(record_, nullptr);
-  add_count(*t);
+  t->count.store(2, std::memory_order_relaxed); // the thread's own and the caller's
   t->core->start(lock_entry::of(*t), *t, b);
   return t;
 }
@@ -153,9 +152,9 @@ bool is_inside(const thread_record& target) noexcept {
 
 } // namespace
 
-void thread::join() const { join_for(forever); }
+[[gnu::flatten]] void thread::join() const { join_for(forever); }
 
-bool thread::join_for(duration limit) const {
+[[gnu::flatten]] bool thread::join_for(duration limit) const {
   thread_record& target = require(record_, "thread::join");
   running here = require_running("thread::join");
   check_join(here, target, "thread::join");
@@ -209,7 +208,7 @@ thread_status thread::status() const {
 thread::id thread::get_id() const noexcept { return record_ ? id(record_->id) : id(); }
 
 std::string_view thread::name() const noexcept {
-  return record_ && record_->name ? std::string_view(record_->name) : std::string_view();
+  return record_ && record_->name ? std::string_view(record_->name.get()) : std::string_view();
 }
 
 int thread::waits_on_descriptor() const noexcept {

@@ -17,6 +17,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <atomic>
+#include <memory>
 
 namespace rouse::detail {
 
@@ -90,7 +91,7 @@ struct thread_record : switch_point, run_hook, park_state, living_hook {
   wait_list joiners;
   mutex_access::held_list held_mutexes;
   const std::uint64_t id;
-  char* name = nullptr;
+  std::unique_ptr<char[]> name;
   recycle_node recycle;
 
   // What it waits for, or null.

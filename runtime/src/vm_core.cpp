@@ -253,11 +253,11 @@ thread_record* vm_core::make_thread(held, const thread_options& wanted, bool mai
   stack_slot* slot = pool_for(size).acquire(error);
   if (!slot) throw_no_stack(error);
   auto* t = ::new (record_place(*slot)) thread_record(*this, ++next_thread_id_, slot, main);
-  t->name = name.release();
+  t->name = std::move(name);
 #ifdef ROUSE_TSAN
   t->fiber = slot->fiber;
 #endif
-  add_count();
+  ++records_;
   return t;
 }
 
@@ -277,10 +277,12 @@ void vm_core::start(held h, thread_record& t, body& b) noexcept {
 
 void vm_core::recycle(thread_record& t) noexcept {
   stack_slot* slot = t.slot;
-  delete[] t.name;
   t.~thread_record();
   slot->pool->release(*slot);
-  drop_count();
+  if (records_count_)
+    drop_count();
+  else
+    --records_;
 }
 
 void vm_core::kill_all(held h, const thread_record* except) noexcept {
@@ -317,6 +319,9 @@ void vm_core::end_all(const std::function<void(const std::string&)>* report) {
     }
     wait_for_work(h, next_report);
   }
+  // From here on the records that are left keep the core, each by a count of its own.
+  count_.fetch_add(records_, std::memory_order_relaxed);
+  records_count_ = true;
   inbox_.shut(h);
   // A poster that was in time may still be about to kick: its number must not be a stranger's by then.
   while (posters_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();

@@ -141,6 +141,8 @@ class vm_core {
   run_queue runnable_;
   int switches_left_ = switches_between_looks;
   std::uint64_t next_thread_id_ = 0;
+  std::size_t records_ = 0;    // of threads, on stacks of this VM
+  bool records_count_ = false; // the VM has ended, and each of them has a count of the core
   std::vector<std::unique_ptr<stack_pool>> pools_; // the first has the usual size
 };
 
