@@ -27,7 +27,7 @@ clock::time_point due_of(const stream_state& s) noexcept {
   return s.limit == forever ? clock::time_point::max() : deadline_after(s.limit);
 }
 
-// What a resumed operation looks at, in this order, before it touches the descriptor again.
+// What an operation looks at, in this order, before it waits and once it is resumed.
 io_outcome look_again(const thread_record& self, stream_state& s, wake_reason why) noexcept {
   if (self.interrupts.has_kill() && may_deliver(self)) return {io_end::interrupted};
   if (s.phase != stream_phase::open) return {io_end::closed_under};
@@ -41,8 +41,9 @@ io_outcome look_again(const thread_record& self, stream_state& s, wake_reason wh
 // Parks on one of the stream's lists. Done: woken, look at the descriptor again.
 io_outcome wait_on(held h, thread_record& self, stream_state& s, wait_list& list, const char* what,
                    clock::time_point due, bool* chosen) noexcept {
-  if (must_deliver(self)) return {io_end::interrupted};
   ROUSE_TEST_POINT("stream.before_park");
+  if (io_outcome now = look_again(self, s, wake_reason::notified); now.end != io_end::done) return now;
+  if (must_deliver(self)) return {io_end::interrupted};
   const wait_reason reason{what, s.fd, &s};
   linked_waiter w(h, self, list);
   const wake_reason why = park(h, self, reason, true, due);
