@@ -32,9 +32,16 @@ int main(int argc, char** argv) {
   bench::add_throw_catch();
   bench::add_yield();
   bench::add_spawn_join();
+  bench::add_spawn_blocked();
+  bench::add_mutex_hand_over();
   bench::add_vm_thread_close();
   bench::add_close_wake();
   bench::add_close_wake_distinct();
+  bench::add_pipe_ping_pong();
+  bench::add_io_close();
+  bench::add_io_pipe_rw();
+  bench::add_vm_thread();
+  bench::add_vm_thread_sync();
 
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
