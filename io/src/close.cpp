@@ -29,7 +29,8 @@ void tell_waiters(held h, stream_state& s) noexcept {
   tell(h, s.turn_waiters);
 }
 
-// Other streams of the same number lose it with us: whoever gets it next is a stranger to them.
+} // namespace
+
 void revoke_others(held h, stream_state& s) noexcept {
   poll_source* next;
   for (poll_source* source = h.core().io.sources_of(h, s.fd); source; source = next) {
@@ -41,6 +42,8 @@ void revoke_others(held h, stream_state& s) noexcept {
     tell_waiters(h, other);
   }
 }
+
+namespace {
 
 void part_from_peer(held h, stream_state& s) noexcept {
   if (!s.peer) return;

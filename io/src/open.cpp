@@ -50,6 +50,8 @@ std::pair<stream, stream> make_pair_of(const running& here, descriptor_pair& pai
   first->peer = second.get();
   second->peer = first.get();
   pair.fds[0] = pair.fds[1] = -1;
+  revoke_others(here, *first);
+  revoke_others(here, *second);
   return {stream_access::adopt(first.release()), stream_access::adopt(second.release())};
 }
 
@@ -119,9 +121,12 @@ stream stream::dup() const {
   if (s.revoked) throw_errno(EBADF, "dup");
   long fd = system_call(SYS_fcntl, s.fd, F_DUPFD_CLOEXEC, 0);
   if (fd < 0) throw_errno(static_cast<int>(-fd), "dup");
+  // The flags belong to both from now on: through either, others may change them.
+  if (s.kind == stream_kind::own_pipe) s.kind = stream_kind::shared_pipe;
   descriptor_pair guard{{static_cast<int>(fd), -1}};
   owned_state copy = make_state(here, static_cast<int>(fd), s.kind, true);
   guard.fds[0] = -1;
+  revoke_others(here, *copy);
   copy->limit = s.limit;
   copy->is_byte_stream = s.is_byte_stream;
   copy->shared = s.shared = true;

@@ -185,7 +185,9 @@ duration stream::timeout() const { return begin_call(state_, "timeout").stream.l
 int stream::native_handle() const {
   const call_site at = begin_call(state_, "native_handle");
   if (at.stream.phase != stream_phase::open) throw_outcome(at.here, {io_end::closed_before}, "native_handle");
-  // From now on others may duplicate the description or change its flags.
+  if (at.stream.revoked) throw_errno(EBADF, "native_handle");
+  // From now on others may use the number, duplicate the description or change its flags.
+  if (int error = at.here.core().io.enter(at.here, at.stream)) throw_errno(error, "native_handle");
   at.stream.shared = true;
   if (at.stream.kind == stream_kind::own_pipe) at.stream.kind = stream_kind::shared_pipe;
   return at.stream.fd;
