@@ -91,8 +91,8 @@ void on_poll_events(poll_source& source, held, std::uint32_t events) noexcept;
 
 // close.cpp
 void abandon(held, stream_state& s) noexcept; // the last handle is gone
-// Other streams of the same number lose it: it is about to be closed, or the kernel has just given it to `s`, so that
-// somebody else closed it before. Whoever has it next is a stranger to them.
+// Other streams of the same number lose it: it is about to be closed, or the kernel has just given it to `s`,
+// so that somebody else closed it before. Whoever has it next is a stranger to them.
 void revoke_others(held, stream_state& s) noexcept;
 
 // The inside of the public handle.
