@@ -182,8 +182,10 @@ void vm_core::run_until_idle(held h) noexcept {
 void vm_core::wait_for_work(held h, clock::time_point limit) noexcept {
   if (!timers.empty()) limit = std::min(limit, timers.earliest());
   duration wait = forever;
-  if (limit != clock::time_point::max())
-    wait = std::max(duration::zero(), limit - (coarse_now = clock::now()));
+  if (limit != clock::time_point::max()) {
+    coarse_now = clock::now();
+    wait = limit <= coarse_now ? duration::zero() : limit - coarse_now; // a time long past would overflow
+  }
   poll(h, wait);
   if (!timers.empty()) timers.fire(h, coarse_now = clock::now());
 }
@@ -195,6 +197,7 @@ void vm_core::poll(held h, duration limit) noexcept {
   if (limit == duration::zero()) {
     events = io.wait(limit); // short: the lock is kept
   } else {
+    ROUSE_TEST_POINT("poll.leave");
     word.leave_idle();
     ROUSE_TEST_POINT("poll.idle");
     if (!inbox_.empty() && word.take()) {
