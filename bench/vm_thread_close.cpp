@@ -27,8 +27,8 @@ struct point {
   std::size_t asleep;
   std::size_t blocked;
 };
-constexpr std::array grid{point{0, 0},    point{1000, 0}, point{10000, 0},
-                          point{0, 1000}, point{0, 5000}, point{0, 10000}};
+constexpr std::array grid{point{0, 0},   point{100, 0},  point{1000, 0}, point{10000, 0},
+                          point{0, 100}, point{0, 1000}, point{0, 5000}, point{0, 10000}};
 
 std::string parameters(point p) {
   return "/asleep:" + std::to_string(p.asleep) + "/blocked:" + std::to_string(p.blocked);
