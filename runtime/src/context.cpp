@@ -26,6 +26,14 @@ namespace {
 
 inline void before_switch(switch_point& from, switch_point& to) noexcept {
 #ifdef ROUSE_ASAN
+  if (from.ended) {
+    // The frames that are left on it never return, and what they marked would be held against the frames of
+    // the next thread there.
+    char* here = static_cast<char*>(__builtin_frame_address(0)) - 4096;
+    const char* bottom = static_cast<const char*>(from.stack_bottom);
+    const char* start = here > bottom ? here : bottom;
+    __asan_unpoison_memory_region(start, static_cast<std::size_t>(bottom + from.stack_size - start));
+  }
   // An ended stack gives its fake frames back: null tells so.
   __sanitizer_start_switch_fiber(from.ended ? nullptr : &from.fake_stack, to.stack_bottom, to.stack_size);
 #endif

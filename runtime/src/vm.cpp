@@ -1,5 +1,6 @@
 #include <rouse/vm.hpp>
 
+#include "test_hooks.hpp"
 #include "vm_core.hpp"
 
 #include <cstdio>
@@ -26,6 +27,7 @@ struct posted_function : inbox_node {
 
   static void handle_it(inbox_node& node, held h) noexcept {
     std::unique_ptr<posted_function> self(&static_cast<posted_function&>(node));
+    if (h.core().ending) return; // dropped, as post() says; a flood of them must not cost a throw each
     static const thread_options options{"posted", 0};
     try {
       thread_record* t = h.core().make_thread(h, options, false);
@@ -101,6 +103,7 @@ void vm::run_main(body& b) {
       core_->wait_for_work(h, clock::time_point::max());
       core_->run_until_idle(h);
     }
+    --core_->ending; // which main's end has set
     failure = main->failure;
     killed = main->killed;
     main->body = nullptr; // it is the caller's
@@ -149,15 +152,15 @@ namespace {
 std::vector<thread> end_all_here(vm_core& core, clock::time_point due) {
   lock_entry entry(core, "vm::shutdown");
   held h = entry.token();
-  core.ending = true;
+  ++core.ending;
   core.take_in_posted(h);
   core.kill_all(h, nullptr);
-  core.run_until_idle(h);
+  core.run_until_idle(h, due);
   while (core.living_count > 0 && clock::now() < due) {
     core.wait_for_work(h, due);
-    core.run_until_idle(h);
+    core.run_until_idle(h, due);
   }
-  core.ending = false;
+  --core.ending;
   return handles_of(core.living, nullptr);
 }
 
@@ -180,17 +183,20 @@ struct posted_end : inbox_node {
   }
 };
 
-// Another OS thread runs the VM: it is told to end everything, and this one waits until it has.
-std::vector<thread> end_all_there(vm_core& core, clock::time_point due) {
+// Another OS thread runs the VM: it is told to end everything, and this one waits until it rests. No value:
+// it does, but perhaps it had looked at what was posted for the last time before.
+std::optional<std::vector<thread>> end_all_there(vm_core& core, clock::time_point due) {
+  ROUSE_TEST_POINT("shutdown.post");
   auto handles = std::make_shared<std::vector<thread>>();
   auto message = std::make_unique<posted_end>(handles);
   if (core.post(*message)) static_cast<void>(message.release());
   std::unique_lock guard(core.outside_mutex);
   auto at_rest = [&] { return !core.entered.load(std::memory_order_acquire); };
-  if (due == clock::time_point::max())
+  if (due == clock::time_point::max()) {
     core.outside_changed.wait(guard, at_rest);
-  else
-    core.outside_changed.wait_until(guard, due, at_rest);
+    return std::nullopt;
+  }
+  if (core.outside_changed.wait_until(guard, due, at_rest)) return std::nullopt;
   std::vector<thread> left;
   for (thread& t : *handles)
     if (t.alive()) left.push_back(std::move(t));
@@ -207,7 +213,8 @@ std::vector<thread> vm::shutdown(duration limit) {
     if (!core_->end_others(h, *here, true, due)) deliver(h, *here);
     return handles_of(core_->living, here);
   }
-  if (core_->entered.load(std::memory_order_acquire)) return end_all_there(*core_, due);
+  while (core_->entered.load(std::memory_order_acquire))
+    if (auto left = end_all_there(*core_, due)) return std::move(*left);
   return end_all_here(*core_, due);
 }
 

@@ -43,7 +43,10 @@ void thread_entry(boost::context::detail::transfer_t transfer) noexcept {
     self.failure = std::current_exception();
   }
   self.body->drop_call();
-  if (self.is_main) self.core->end_others(h, self, false, clock::time_point::max());
+  if (self.is_main) {
+    ++self.core->ending; // until the run is over: nobody would end what starts now
+    self.core->end_others(h, self, false, clock::time_point::max());
+  }
   self.core->leave_for_good(h, self);
 }
 
@@ -87,6 +90,7 @@ lock_entry::~lock_entry() {
   core_.active_worker = nullptr;
   os_thread_worker = worker_.outer;
   core_.word.leave_idle(); // what is posted from now on kicks the descriptor, and waits for the next entry
+  if (core_.io.descriptor() >= 0 && !core_.inbox_.empty()) core_.io.kick(); // what came before did not
   unblock_sigpipe();
   {
     std::lock_guard guard(core_.outside_mutex);
@@ -116,8 +120,10 @@ bool vm_core::post(inbox_node& node) noexcept {
 
 thread_record* vm_core::next_runnable(held h) noexcept {
   take_in_posted(h);
-  if (--switches_left_ <= 0) [[unlikely]]
+  if (--switches_left_ <= 0) [[unlikely]] {
     look_around(h);
+    if (coarse_now >= come_back_) return nullptr;
+  }
   if (runnable_.empty()) return nullptr;
   thread_record& t = runnable_.front();
   runnable_.pop_front();
@@ -141,7 +147,8 @@ void vm_core::prefetch(thread_record& next) noexcept {
 [[gnu::noinline]] void vm_core::look_around(held h) noexcept {
   switches_left_ = switches_between_looks;
   if (io.waiting > 0) poll(h, duration::zero());
-  if (!timers.empty()) timers.fire(h, coarse_now = clock::now());
+  if (!timers.empty() || come_back_ != clock::time_point::max()) coarse_now = clock::now();
+  if (!timers.empty()) timers.fire(h, coarse_now);
 }
 
 void vm_core::switch_away(held h, thread_record& self) noexcept {
@@ -158,6 +165,7 @@ void vm_core::leave_for_good(held h, thread_record& self) noexcept {
     self.body->~body(); // nobody will ask for the result: it ends in its own thread
     self.body = nullptr;
   }
+  ROUSE_TEST_POINT("thread.leaves");
   mutex_access::release_all(h, self);
   self.status.store(thread_status::ended, std::memory_order_release);
   self.interrupts.clear();
@@ -171,11 +179,13 @@ void vm_core::leave_for_good(held h, thread_record& self) noexcept {
 
 // Runs threads until none is runnable. Green threads switch among themselves; the last one that parks comes
 // back here.
-void vm_core::run_until_idle(held h) noexcept {
+void vm_core::run_until_idle(held h, clock::time_point limit) noexcept {
   worker& w = *active_worker;
+  come_back_ = limit;
   while (thread_record* next = next_runnable(h)) {
     w.current = next;
     finish_switch(switch_to(w, *next, *w.globals));
+    if (limit != clock::time_point::max() && clock::now() >= limit) break;
   }
 }
 
@@ -295,26 +305,26 @@ void vm_core::kill_all(held h, const thread_record* except) noexcept {
 
 bool vm_core::end_others(held h, thread_record& self, bool interruptible, clock::time_point due) noexcept {
   static constexpr wait_reason reason{"the end of the other threads"};
-  ending = true;
+  ++ending;
   kill_all(h, &self);
   while (living_count > 1) {
     linked_waiter w(h, self, quiet_waiters);
     if (park(h, self, reason, interruptible, due) != wake_reason::notified) break;
   }
-  ending = false;
+  --ending;
   return living_count <= 1;
 }
 
 void vm_core::end_all(const std::function<void(const std::string&)>* report) {
   lock_entry entry(*this, "~vm");
   held h = entry.token();
-  ending = true;
+  ++ending;
   take_in_posted(h);
   kill_all(h, nullptr);
   constexpr auto patience = std::chrono::seconds(3);
   auto next_report = clock::now() + patience;
   while (living_count > 0) {
-    run_until_idle(h);
+    run_until_idle(h, next_report);
     if (living_count == 0) break;
     if (clock::now() >= next_report) {
       (*report)("rouse: the destructor of a VM waits for\n" + describe(h));

@@ -84,7 +84,8 @@ class vm_core {
   // Scheduling.
   void run_later(held, thread_record& t) noexcept { runnable_.push_back(t); }
   void switch_away(held, thread_record& self) noexcept; // the caller has arranged who makes it ready
-  void run_until_idle(held) noexcept;                   // on the worker's own stack
+  // On the worker's own stack. Threads that never park are left alone from `limit` on.
+  void run_until_idle(held, clock::time_point limit = clock::time_point::max()) noexcept;
   void wait_for_work(held, clock::time_point limit) noexcept;
   void poll(held, duration limit) noexcept;
   void take_in_posted(held h) noexcept {
@@ -116,7 +117,7 @@ class vm_core {
   wait_list quiet_waiters; // wait until one thread is left
   std::uint64_t next_ticket = 0;
   clock::time_point coarse_now; // of the last look at the clock; for dump()
-  bool ending = false;          // no new threads
+  int ending = 0;               // somebody ends the threads: no new ones; a count, since several may at once
   worker* active_worker = nullptr;
   vm_options options;
 
@@ -140,6 +141,7 @@ class vm_core {
   std::atomic<std::uint32_t> posters_{0}; // OS threads that are inside post()
   run_queue runnable_;
   int switches_left_ = switches_between_looks;
+  clock::time_point come_back_ = clock::time_point::max(); // the limit of run_until_idle
   std::uint64_t next_thread_id_ = 0;
   std::size_t records_ = 0;    // of threads, on stacks of this VM
   bool records_count_ = false; // the VM has ended, and each of them has a count of the core
