@@ -24,7 +24,7 @@ void make_report(const std::vector<std::string>& bench_files, const std::vector<
   if (all.microseconds({"per_stream", 1000, 0}) < 0)
     throw std::runtime_error("the runs have no vm_thread_close/strategy:per_stream/asleep:1000/blocked:0");
 
-  fmt::print("{}\n{}\n", report::text_table(all), report::verdict(all));
+  fmt::print("{}\n{}", report::text_table(all), report::verdict(all));
   for (const std::string& note : all.notes()) fmt::print("{}\n", note);
   std::fflush(stdout);
 

@@ -1,0 +1,15 @@
+# Every name in NAMES is registered by BENCH, once what Google Benchmark appends is taken off.
+
+cmake_minimum_required(VERSION 3.21)
+execute_process(COMMAND ${BENCH} --benchmark_list_tests=true OUTPUT_VARIABLE listed RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "rouse_bench --benchmark_list_tests ended with ${status}")
+endif()
+string(REGEX REPLACE "/(iterations:[0-9]+|manual_time|real_time)" "" listed "${listed}")
+string(REPLACE "\n" ";" listed "${listed}")
+file(STRINGS ${NAMES} wanted)
+foreach(name IN LISTS wanted)
+  if(NOT name IN_LIST listed)
+    message(SEND_ERROR "rouse_bench has no ${name}")
+  endif()
+endforeach()
