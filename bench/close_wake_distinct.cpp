@@ -56,9 +56,10 @@ class readers {
   // One round, in seconds.
   double close() {
     while (blocked_ < count_) rouse::this_thread::yield();
-    rouse::this_thread::sleep_for(std::chrono::microseconds(100)); // idle: now all are known to epoll
     std::vector<rouse::pipe_ends>& closing = ends_[now_];
     open(1 - now_);
+    // Idle: now all are known to epoll. The last thing before the time, as it is in the twin.
+    rouse::this_thread::sleep_for(std::chrono::microseconds(100));
     blocked_ = seen_ = 0;
     now_ = 1 - now_;
     const clock::time_point start = clock::now();
