@@ -3,7 +3,6 @@
 #include "io_fixture.hpp"
 
 #include <array>
-#include <cerrno>
 #include <sys/syscall.h>
 #include <vector>
 

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
-#include <vector>
 
 using namespace rouse_test;
 using rouse::detail::direction;
@@ -53,8 +52,8 @@ TEST_F(number_reuse, closing_one_of_two_owners_of_a_number_makes_the_other_fail_
     rouse::stream b = rouse::adopt(read_end);
     auto through_b = parked_reader(b);
     a.close();
+    raw_pair stranger = stranger_at(read_end); // before the reader has run
     EXPECT_EQ(through_b.get().error.value(), EBADF);
-    raw_pair stranger = stranger_at(read_end);
     EXPECT_EQ(read_now(b).error.value(), EBADF);
     EXPECT_EQ(write_now(b, "x").error.value(), EBADF);
     EXPECT_THROW(b.wait_readable(), rouse::errno_error<EBADF>);
@@ -92,8 +91,8 @@ TEST_F(number_reuse, closing_the_owner_takes_the_number_from_the_borrower) {
     rouse::stream borrowed = rouse::borrow(fd);
     auto of_borrower = parked_reader(borrowed);
     reader.close();
+    raw_pair stranger = stranger_at(fd); // before the reader has run
     EXPECT_EQ(of_borrower.get().error.value(), EBADF);
-    raw_pair stranger = stranger_at(fd);
     EXPECT_EQ(read_now(borrowed).error.value(), EBADF);
     borrowed.close(); // closes nothing: no error
     end_stranger(stranger);

@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <numeric>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>

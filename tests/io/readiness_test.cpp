@@ -17,18 +17,6 @@ namespace {
 
 class readiness : public vm_test {};
 
-// How often the library calls the system, by number.
-class call_counter {
- public:
-  call_counter()
-      : hook_([this](long number) -> long { return ++counts_[static_cast<std::size_t>(number)], 0; }) {}
-  int of(long number) const { return counts_[static_cast<std::size_t>(number)]; }
-
- private:
-  std::vector<int> counts_ = std::vector<int>(512);
-  system_call_hook hook_;
-};
-
 // LW3, I3
 TEST_F(readiness, two_waiters_and_one_event_with_data_left_over_wakes_both) {
   run([] {
@@ -262,39 +250,6 @@ TEST_F(readiness, an_error_that_was_consumed_elsewhere_does_not_spin) {
     EXPECT_LE(calls.of(SYS_recvfrom), 3);
     s.close();
     r.join();
-  });
-}
-
-// Readiness that came while an attempt found nothing is not cleared by it.
-TEST_F(readiness, an_event_between_the_attempt_and_the_wait_is_not_lost) {
-  run([] {
-    auto [reader, writer] = rouse::pipe();
-    bool done = false;
-    at_test_point between([&, w = writer](std::string_view name) mutable {
-      if (name != "stream.before_park" || std::exchange(done, true)) return;
-      rouse::no_interrupts quiet;
-      start_write(w, "x").join(); // its hint comes before the reader hangs on the list
-    });
-    auto r = start_read(reader);
-    EXPECT_TRUE(r.join_for(2s)) << "the wake-up went to nobody";
-  });
-}
-
-// LW1
-TEST_F(readiness, an_interrupt_between_the_look_and_the_wait_is_not_lost) {
-  run([] {
-    auto [reader, writer] = rouse::pipe();
-    bool held = false, sent = false;
-    at_test_point between([&](std::string_view name) {
-      if (name != "stream.before_park" || std::exchange(held, true)) return;
-      rouse::no_interrupts quiet;
-      yield_until([&] { return sent; });
-    });
-    auto r = start_read(reader);
-    yield_until([&] { return held; });
-    r.raise(std::runtime_error("now"));
-    sent = true;
-    EXPECT_THROW(r.join(), std::runtime_error);
   });
 }
 

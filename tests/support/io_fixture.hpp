@@ -10,6 +10,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace rouse_test {
 
@@ -64,6 +65,18 @@ inline bool is_closed(const rouse::stream& s) {
 
 // Processor time of this process.
 std::chrono::nanoseconds cpu_time();
+
+// How often the library calls the system, by number.
+class call_counter {
+ public:
+  call_counter()
+      : hook_([this](long number) -> long { return ++counts_[static_cast<std::size_t>(number)], 0; }) {}
+  int of(long number) const { return counts_[static_cast<std::size_t>(number)]; }
+
+ private:
+  std::vector<int> counts_ = std::vector<int>(512);
+  system_call_hook hook_;
+};
 
 // Sets RLIMIT_NOFILE for a scope.
 class descriptor_limit {
