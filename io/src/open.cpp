@@ -19,10 +19,10 @@ stream_state::stream_state(vm_core& c, int descriptor, stream_kind k, bool close
     : poll_source(on_poll_events), kind(k), owns_number(close_number), born(fork_generation()), core(&c),
       drop(*this) {
   fd = descriptor;
-  c.add_count();
+  c.add_dependent();
 }
 
-stream_state::~stream_state() { core->drop_count(); }
+stream_state::~stream_state() { core->drop_dependent(); }
 
 bool stream_state::may_be_shared() const noexcept { return shared || born != fork_generation(); }
 
@@ -68,12 +68,6 @@ long kind_of(int fd) noexcept {
   return where.f_type == PIPEFS_MAGIC ? static_cast<long>(stream_kind::shared_pipe) : named_pipe;
 }
 
-bool is_byte_stream(int fd) noexcept {
-  int type = 0;
-  socklen_t size = sizeof type;
-  return system_call(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
-}
-
 stream take(const char* call, int fd, bool owns) {
   running here = require_running(call);
   const long kind = kind_of(fd);
@@ -81,7 +75,6 @@ stream take(const char* call, int fd, bool owns) {
   if (kind < 0) throw_errno(static_cast<int>(-kind), call);
   owned_state s = make_state(here, fd, static_cast<stream_kind>(kind), owns);
   s->shared = true;
-  s->is_byte_stream = s->kind != stream_kind::socket || is_byte_stream(fd);
   if (int error = here.core().io.enter(here, *s)) throw_errno(error, call);
   return stream_access::adopt(s.release());
 }
@@ -128,7 +121,6 @@ stream stream::dup() const {
   guard.fds[0] = -1;
   revoke_others(here, *copy);
   copy->limit = s.limit;
-  copy->is_byte_stream = s.is_byte_stream;
   copy->shared = s.shared = true;
   return stream_access::adopt(copy.release());
 }

@@ -116,7 +116,7 @@ class write_turn {
       if (n >= 0) {
         got += static_cast<std::size_t>(n);
         if (n == 0) return {how_much == extent::all ? io_end::end_of_file : io_end::done, 0, got};
-        if (got < size && s.is_byte_stream) note_short_read(s, tick);
+        if (got < size && s.kind == stream_kind::own_pipe) note_short_read(s, tick);
         if (s.peer && (got < size || static_cast<std::size_t>(n) >= pipe_page))
           note_ready(h, *s.peer, direction::write);
         if (got == size || how_much == extent::some) return {io_end::done, 0, got};

@@ -28,8 +28,9 @@ void note_nothing(stream_state& s, direction d, std::uint32_t tick) noexcept {
   if (side.tick != tick)
     return; // an event came in between, about something that the attempt may not have seen
   side.ready = false;
-  s.hung_up =
-      false; // an error is consumed once; a real end shows itself at every attempt and never gets here
+  // An error is consumed once; a real end shows itself at every attempt to read and never gets here. A writer
+  // that finds no room has learned nothing about the end.
+  if (d == direction::read) s.hung_up = false;
 }
 
 void note_short_read(stream_state& s, std::uint32_t tick) noexcept {

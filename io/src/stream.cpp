@@ -12,7 +12,7 @@ namespace detail {
 void add_count(stream_state& s) noexcept { s.count.fetch_add(1, std::memory_order_relaxed); }
 
 void drop_count(stream_state& s) noexcept {
-  if (s.count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!is_last_count(s.count)) return;
   vm_core& core = *s.core;
   worker* w = current_worker();
   if (w && w->core == &core) return abandon(w->lock, s);

@@ -53,10 +53,9 @@ struct stream_state : poll_source {
 
   stream_phase phase = stream_phase::open;
   stream_kind kind;
-  bool owns_number;           // false: borrowed
-  bool is_byte_stream = true; // a read that comes back short has emptied it; not so for datagrams
-  bool shared = false;        // the description may live on after close(2)
-  bool hung_up = false;       // the kernel said so; sticky until an attempt finds nothing after all
+  bool owns_number;        // false: borrowed
+  bool shared = false;     // the description may live on after close(2)
+  bool hung_up = false;    // the kernel said so; sticky until an attempt finds nothing after all
   bool orphaned = false;   // no handle is left, but somebody still uses it: the last one to leave deletes it
   bool revoked = false;    // another stream has closed the number that this one uses too
   bool writing = false;    // a writer has its turn
@@ -83,6 +82,8 @@ void drop_count(stream_state& s) noexcept; // any OS thread
 // readiness.cpp
 void note_ready(held, stream_state& s, direction d) noexcept; // an event, or a hint that stands for one
 void note_nothing(stream_state& s, direction d, std::uint32_t tick) noexcept; // an attempt found nothing
+// Only of pipes that nobody else has touched: with urgent data, passed descriptors or packets a short read
+// proves nothing.
 void note_short_read(stream_state& s, std::uint32_t tick) noexcept;
 void note_hang_up(held, stream_state& s) noexcept;
 void wake_next(held, stream_state& s,

@@ -14,7 +14,7 @@ void recycle_node::take_back(inbox_node& node, held h) noexcept {
 }
 
 [[gnu::noinline]] void drop_count(thread_record& t) noexcept {
-  if (t.count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!is_last_count(t.count)) return;
   if (t.body) t.body->~body(); // here and not in the VM: it is the user's code
   vm_core& core = *t.core;
   worker* w = current_worker();

@@ -105,6 +105,11 @@ using run_queue = boost::intrusive::list<thread_record, boost::intrusive::base_h
 using living_list = boost::intrusive::list<thread_record, boost::intrusive::base_hook<living_hook>,
                                            boost::intrusive::constant_time_size<false>>;
 
+// Drops one count. Who sees that his is the only one left need not write: nobody else can make another.
+inline bool is_last_count(std::atomic<std::uint32_t>& count) noexcept {
+  return count.load(std::memory_order_acquire) == 1 || count.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
 inline void add_count(thread_record& t) noexcept { t.count.fetch_add(1, std::memory_order_relaxed); }
 
 // Any OS thread. The last one gives the stack back.

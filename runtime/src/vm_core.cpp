@@ -270,7 +270,7 @@ thread_record* vm_core::make_thread(held, const thread_options& wanted, bool mai
 #ifdef ROUSE_TSAN
   t->fiber = slot->fiber;
 #endif
-  ++records_;
+  add_dependent();
   return t;
 }
 
@@ -292,10 +292,7 @@ void vm_core::recycle(thread_record& t) noexcept {
   stack_slot* slot = t.slot;
   t.~thread_record();
   slot->pool->release(*slot);
-  if (records_count_)
-    drop_count();
-  else
-    --records_;
+  drop_dependent();
 }
 
 void vm_core::kill_all(held h, const thread_record* except) noexcept {
@@ -332,9 +329,9 @@ void vm_core::end_all(const std::function<void(const std::string&)>* report) {
     }
     wait_for_work(h, next_report);
   }
-  // From here on the records that are left keep the core, each by a count of its own.
-  count_.fetch_add(records_, std::memory_order_relaxed);
-  records_count_ = true;
+  // From here on the dependents that are left keep the core, each by a count of its own.
+  count_.fetch_add(dependents_, std::memory_order_relaxed);
+  dependents_count_ = true;
   inbox_.shut(h);
   // A poster that was in time may still be about to kick: its number must not be a stranger's by then.
   while (posters_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();

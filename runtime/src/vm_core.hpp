@@ -78,6 +78,16 @@ class vm_core {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
+  // What cannot outlive the core but may outlive the VM. Under the lock while the VM lives: no atomic step
+  // for each.
+  void add_dependent() noexcept { ++dependents_; }
+  void drop_dependent() noexcept {
+    if (dependents_count_)
+      drop_count();
+    else
+      --dependents_;
+  }
+
   // Any OS thread. False: the VM has ended.
   bool post(inbox_node& node) noexcept;
 
@@ -143,8 +153,8 @@ class vm_core {
   int switches_left_ = switches_between_looks;
   clock::time_point come_back_ = clock::time_point::max(); // the limit of run_until_idle
   std::uint64_t next_thread_id_ = 0;
-  std::size_t records_ = 0;    // of threads, on stacks of this VM
-  bool records_count_ = false; // the VM has ended, and each of them has a count of the core
+  std::size_t dependents_ = 0;    // records of threads, and streams
+  bool dependents_count_ = false; // the VM has ended, and each of them has a count of the core
   std::vector<std::unique_ptr<stack_pool>> pools_; // the first has the usual size
 };
 
