@@ -1,33 +1,35 @@
 /* close.pml: closing a stream while other threads use it.
  *
- * One stream on one descriptor number. Threads: up to two users of the stream (readers, or writers that take turns), up
- * to three closers. Around them: a killer, a timer, a poller that keeps a harvested event for as long as it likes, the
- * peer, and a stranger who opens something and gets the same number as soon as it is free. An `atomic` block is what one
- * thread does without giving up the global lock; a switch of threads is only possible between blocks. Steps 5 and 6 are
- * three blocks, so that close(2) may also be called without the lock.
+ * One stream on one descriptor number. Threads: up to two users of the stream (readers, or writers that take
+ * turns), up to three closers. Around them: a killer, a timer, a poller that keeps a harvested event for as
+ * long as it likes, the peer, and a stranger who opens something and gets the same number as soon as it is
+ * free. An `atomic` block is what one thread does without giving up the global lock; threads switch between
+ * blocks only. Steps 5 and 6 are three blocks, so that close(2) may also be called without the lock. There is
+ * no flush yet; its place is kept.
  *
  * Lines that are a step of the protocol carry "step N" (scripts/check_models --steps close prints them):
  *   step 0  the first look of an operation: the stream is open, and the operation counts as a user from here
- *   step 1  open becomes closing; who finds closing waits, and is not a user
- *   step 2  every waiter of the stream gets its error, and is made ready if its ticket is still good
+ *   step 1  open becomes closing; who finds closing waits until closed, and is not a user
+ *   step 2  every waiter is told: made ready if its ticket is still good; it will find "closing"
  *   step 3  the closer waits until no use but its own is left
- *   step 4  the flush, as the only user (nothing to do yet, only its place is kept)
+ *   step 4  the flush, as the only user
  *   step 5  out of the poller, fd = -1
  *   step 6  close(2), once; then closed, and the waiting closers are woken
- *   step 7  interrupted in 3: a waiting closer inherits; or the closer does 5 and 6; or it withdraws
+ *   step 7  interrupted in 3: a closer that waits inherits; if there is none, the closer withdraws
  *   step 8  an operation ends: it wakes the closer, or does 5 and 6 if there is none
- *   step 9  the look after a resume: kill, stream closing, the waiter's error, the reason; only then the descriptor
+ *   step 9  the look before a wait and after it: kill, stream closing, the reason; then the descriptor
  *
- * Asserted: no system call on a number that is not ours; close(2) once; every waiter gets exactly one result, which is
- * "killed" if a kill is pending and else "closed" if it was told; after step 2 no waiter of the stream is still parked;
- * a stale event reaches nobody; no later operation of a thread sees an error or a time-out of an earlier one; the closer
- * is the only user from step 4 on; the bytes of one write are contiguous; a close that waits and is not interrupted
- * returns after the flush. No hang: every end state is a proper one.
+ * Asserted: no system call on a number that is not ours; close(2) once; every waiter gets exactly one result,
+ * which is "killed" if a kill is pending and else "closed" if it was told; after step 2 no waiter of the
+ * stream is still parked; a stale event reaches nobody; no later operation of a thread sees an error or a
+ * time-out of an earlier one; the closer is the only user from step 4 on; the bytes of one write are
+ * contiguous; a close that waits and is not interrupted returns after the flush. No hang: all threads end,
+ * and then the stream is closed.
  *
- * config READERS: two readers, one with a time limit; data or an empty event; two closers; three may be killed
- * config WRITERS: two writers that take turns, a peer that makes room; two closers; three may be killed
- * config REUSE: one reader, a stale event, the number re-used; two closers, one inside an operation of its own
- * config HEIRS: one reader, three closers, all may be killed
+ * config READERS: two readers, one with a time limit; data or an empty event; two closers; one kill
+ * config WRITERS: two writers that take turns, a peer that makes room; two closers; three kills
+ * config REUSE: one reader, a stale event, the number re-used; two closers, one inside an operation
+ * config HEIRS: one reader, three closers, all of which may be killed
  *
  * mutation NO_FIRST_LOOK (REUSE): step 0 does not look whether the stream is open
  * mutation LATE_CLOSING (READERS): the state becomes closing in step 5 instead of step 1
@@ -35,26 +37,28 @@
  * mutation OWN_USE_WAITS (REUSE): who finds closing waits although its own thread owns a use
  * mutation NO_TELLING (READERS): step 2 is left out
  * mutation SKIP_QUEUED (WRITERS): step 2 forgets the writers that are queued for their turn
- * mutation ERROR_IN_THREAD (READERS): step 2 leaves the error with the thread instead of the waiter
- * mutation CLOSER_UNLINKS (READERS): step 2 takes the waiters off the list, which the resumed thread does as well
+ * mutation ERROR_IN_THREAD (READERS): step 2 leaves the error with the thread instead of the operation
+ * mutation CLOSER_UNLINKS (READERS): step 2 takes the waiters off the list, as the resumed thread does
  * mutation NO_WAIT (READERS): step 3 does not wait for the users
  * mutation OWN_USE_COUNTS (REUSE): step 3 waits for the closer's own use as well
+ * mutation KILL_AT_ZERO (HEIRS): step 3 heeds a kill although no user is left
  * mutation NO_HEIR (HEIRS): step 7: a closer that is interrupted withdraws although another one waits
- * mutation HEIR_SLEEPS (HEIRS): step 7: the heir is not made ready although no user is left
- * mutation HEIR_KEEPS (HEIRS): step 7: a waiting closer that is interrupted does not look whether it has inherited
- * mutation NO_SELF_FINISH (HEIRS): step 7: the closer withdraws although no user is left
- * mutation NO_LAST_USER (READERS): step 8: the last user does not do 5 and 6 for a closer that withdrew
+ * mutation HEIR_UNNAMED (HEIRS): step 7: the heir becomes the closer when it runs, not when it is chosen
+ * mutation HEIR_LEAVES (HEIRS): step 7: a closer that was chosen, but then killed, just leaves
+ * mutation NO_LAST_USER (HEIRS): step 8: the last user does not do 5 and 6 for a closer that withdrew
  * mutation EVERY_LAST_USER (READERS): step 8: the last user does 5 and 6 although there is a closer
+ * mutation LAST_USER_UNNAMED (HEIRS): step 8: the last user does 5 and 6 without being the closer meanwhile
  * mutation NO_WAKE_CLOSER (READERS): step 8: the last user does not wake the closer
  * mutation STAY_IN_POLLER (REUSE): step 5 leaves the stream in the poller's table
  * mutation NO_GENERATION (REUSE): events carry the number only, no generation
  * mutation POLLER_LAST (REUSE): step 5 comes after step 6
  * mutation CLOSE_AGAIN (REUSE): step 6 repeats close(2) after EINTR
  * mutation NO_WAKE_CLOSERS (READERS): step 6 does not wake the closers that wait
- * mutation NO_LOOK (READERS): step 9 looks neither at the stream nor at the waiter's error
+ * mutation NO_LOOK (READERS): step 9 does not look at the stream
+ * mutation NO_LOOK_BEFORE_WAIT (REUSE): step 9 is left out between the attempt and the wait
  * mutation KILL_LAST (READERS): step 9 looks at the kill after the stream
  * mutation REASON_FIRST (READERS): step 9 looks at the reason before the stream
- * mutation OWN_NO_LOOK (REUSE): no look at the stream after an operation called code that may have closed it
+ * mutation OWN_NO_LOOK (REUSE): an operation that calls out does not look when it is back
  * mutation NO_TICKET (READERS): the timer tests only that the thread is parked
  * mutation NO_TURN (WRITERS): a writer does not wait for its turn
  * mutation KEEP_TURN (WRITERS): a writer that got the turn, but leaves for kill or close, keeps it
@@ -70,27 +74,32 @@
 
 mtype = { open, closing, closed };
 mtype = { none, done, closed_error, closed_stream, killed, timed_out };
-mtype = { event, expired };
+mtype = { event, expired, interrupted };
 
 #ifdef LARGE
-#define VICTIM C1
+#define KILLS 2
 #else
-#define VICTIM C0
+#define KILLS 1
 #endif
 
 /* the stream */
 mtype state = open;
 byte users = 0;          /* operations between their first look and the end of their scope */
-byte closer = NOBODY;    /* the thread that steps 3 to 6 belong to */
+byte closer = NOBODY;    /* the thread that steps 3 to 6 belong to, until the stream is closed */
 bool fd_set = true;      /* false is fd = -1 */
-bool given_up = false;   /* a closer was interrupted and left no heir: there will be no flush */
+bool given_up = false;   /* the last user does 5 and 6: there is no flush */
 bool flushed = false;
 byte turn = NOBODY;      /* the writer whose turn it is */
 
 /* the threads */
-bool parked[THREADS], linked[THREADS], told[THREADS], queued[THREADS], kill[THREADS], waits[THREADS], owns[THREADS];
+bool parked[THREADS], kill[THREADS];
+bool linked[THREADS];    /* on a list of the stream, as a waiter, or queued for its turn */
+bool queued[THREADS];
+bool waits[THREADS];     /* on the list of closers that wait for another one's close */
+bool owns[THREADS];      /* an operation of this thread is on its stack below close() */
+bool told[THREADS];      /* only for the assertions: step 2 has met this waiter */
 byte ticket = 0;         /* of U0, the one with a time limit */
-mtype reason[THREADS], result[THREADS];
+mtype reason[THREADS] = none, result[THREADS] = none;
 
 /* the kernel and the poller's table */
 #define OURS 1
@@ -106,10 +115,12 @@ bool thread_error[THREADS];
 #endif
 
 #define touch assert(fd_set && number == OURS)
+#define could_inherit(t) (waits[t] && parked[t])
 #define only_user(t) (users == (owns[t] -> 1 : 0))
 
 inline park(t) { if :: t == U0 -> ticket++ :: else fi; parked[t] = true }
-inline make_ready(t) { if :: parked[t] -> parked[t] = false :: else fi }
+inline make_ready(t, why) { if :: parked[t] -> parked[t] = false; reason[t] = why :: else fi }
+inline unlink(t) { assert(linked[t]); linked[t] = false } /* only the resumed thread does it */
 inline link_and_park(t) { linked[t] = true; told[t] = false; park(t) }
 inline ends_with(t, r) { assert(result[t] == none); result[t] = r }
 
@@ -118,7 +129,7 @@ inline finish(t) {
 #ifdef POLLER_LAST
   atomic { assert(number == OURS); number = NOBODY };
 #endif
-  atomic {                                                    /* step 5: out of the poller, fd = -1 */
+  atomic {                                                /* step 5: out of the poller, fd = -1 */
 #ifdef LATE_CLOSING
     state = closing;
 #endif
@@ -130,44 +141,47 @@ inline finish(t) {
     fd_set = false
   };
 #ifndef POLLER_LAST
-  atomic { assert(number == OURS); number = NOBODY };         /* step 6: close(2), perhaps without the lock */
+  atomic { assert(number == OURS); number = NOBODY };     /* step 6: close(2), perhaps without the lock */
 #endif
 #ifdef CLOSE_AGAIN
   if :: atomic { true -> assert(number == OURS); number = NOBODY } :: true fi;
 #endif
   atomic {
-    state = closed;                                           /* step 6: closed, the waiting closers are woken */
+    state = closed;                                       /* step 6: closed, the waiting closers are woken */
 #ifndef NO_WAKE_CLOSERS
-    if :: waits[C0] -> make_ready(C0) :: else fi;
-    if :: waits[C1] -> make_ready(C1) :: else fi;
-    if :: waits[C2] -> make_ready(C2) :: else fi
+    if :: waits[C0] -> make_ready(C0, event) :: else fi;
+    if :: waits[C1] -> make_ready(C1, event) :: else fi;
+    if :: waits[C2] -> make_ready(C2, event) :: else fi
 #endif
   }
 }
 
 /* The end of an operation's scope. `last`: the caller does 5 and 6 before it goes on. */
-inline leave(t, last) {                                       /* step 8: wake the closer, or be the last user */
+inline leave(t, last) {                                   /* step 8: wake the closer, or be the last user */
   users--;
   last = false;
   if
 #ifndef NO_WAKE_CLOSER
   :: state == closing && closer != NOBODY && only_user(closer) ->
-     make_ready(closer);
+     make_ready(closer, event);
 #ifdef EVERY_LAST_USER
      last = true
 #endif
 #endif
 #ifndef NO_LAST_USER
-  :: state == closing && closer == NOBODY && users == 0 -> last = true
+  :: state == closing && closer == NOBODY && users == 0 ->
+#ifndef LAST_USER_UNNAMED
+     closer = t;
+#endif
+     given_up = true;
+     last = true
 #endif
   :: else
   fi
 }
 
-/* What the resumed thread does first. It alone takes its waiter off the list. `stop`: the operation is over. */
-inline look(t, stop) {                                        /* step 9: kill, closing, waiter's error, reason */
-  assert(linked[t]);
-  linked[t] = false;
+/* `stop`: the operation is over. */
+inline look(t, stop) {                                    /* step 9: kill, stream closing, reason */
   if
 #ifdef KILL_LAST
   :: kill[t] && state == open ->
@@ -177,13 +191,13 @@ inline look(t, stop) {                                        /* step 9: kill, c
      ends_with(t, killed); stop = true
 #ifdef REASON_FIRST
   :: !kill[t] && reason[t] == expired -> ends_with(t, timed_out); stop = true
-  :: !kill[t] && reason[t] != expired && (state != open || told[t]) -> ends_with(t, closed_error); stop = true
+  :: !kill[t] && reason[t] != expired && state != open -> ends_with(t, closed_error); stop = true
 #else
 #ifndef NO_LOOK
 #ifdef KILL_LAST
-  :: state != open || told[t] ->
+  :: state != open ->
 #else
-  :: !kill[t] && (state != open || told[t]) ->
+  :: !kill[t] && state != open ->
 #endif
      ends_with(t, closed_error); stop = true
 #endif
@@ -213,7 +227,7 @@ inline later_operation(t) {
   atomic {
     if
     :: parked[t] -> parked[t] = false /* what it waits for has come */
-    :: !parked[t] -> assert(kill[t])
+    :: !parked[t] -> assert(kill[t]) /* nothing but its own kill can have woken it */
     fi
   }
 }
@@ -225,21 +239,26 @@ proctype reader(byte me) {
 #ifndef NO_FIRST_LOOK
     if :: state != open -> ends_with(me, closed_stream); goto after :: else fi;
 #endif
-    users++;                                                  /* step 0: the first look */
+    users++;                                              /* step 0: the first look */
 attempt:
     touch;
     if
     :: data > 0 -> data--; ends_with(me, done); leave(me, last); goto after
     :: else
-    fi;
-    if
-    :: kill[me] -> ends_with(me, killed); leave(me, last); goto after
-    :: else -> link_and_park(me)
     fi
+  };
+  /* The attempt may have been made without the lock. */
+  atomic {
+#ifdef NO_LOOK_BEFORE_WAIT
+    stop = false;
+#else
+    look(me, stop);
+#endif
+    if :: stop -> leave(me, last); goto after :: else -> link_and_park(me) fi
   };
   atomic {
     !parked[me];
-    look(me, stop);
+    unlink(me); look(me, stop);
     if :: stop -> leave(me, last) :: else -> goto attempt fi
   };
 after:
@@ -258,7 +277,7 @@ inline pass_turn(t) {
   if
   :: turn == t ->
      if
-     :: queued[1 - t] && parked[1 - t] -> turn = 1 - t; make_ready(1 - t)
+     :: queued[1 - t] && parked[1 - t] -> turn = 1 - t; make_ready(1 - t, event)
      :: else -> turn = NOBODY
      fi
   :: else
@@ -272,7 +291,7 @@ proctype writer(byte me) {
   atomic {
     stop = false; last = false; sent = 0;
     if :: state != open -> ends_with(me, closed_stream); goto after :: else fi;
-    users++;                                                  /* step 0: the first look */
+    users++;                                              /* step 0: the first look */
 #ifndef NO_TURN
     if
     :: turn == NOBODY -> turn = me; goto attempt
@@ -286,7 +305,7 @@ proctype writer(byte me) {
   atomic {
     !parked[me];
     queued[me] = false;
-    look(me, stop);
+    unlink(me); look(me, stop);
     if :: stop -> goto over :: else -> assert(turn == me) fi;
 attempt:
     touch;
@@ -305,7 +324,7 @@ attempt:
   };
   atomic {
     !parked[me];
-    look(me, stop);
+    unlink(me); look(me, stop);
     if :: stop -> goto over :: else -> goto attempt fi;
 over:
 #ifdef KEEP_TURN
@@ -329,7 +348,7 @@ inline tell(t) {
   :: linked[t] ->
 #endif
      told[t] = true;
-     make_ready(t)
+     make_ready(t, event)
 #ifdef ERROR_IN_THREAD
      ; thread_error[t] = true
 #endif
@@ -340,34 +359,28 @@ inline tell(t) {
   fi
 }
 
-/* The closer `t` was interrupted in step 3. `last`: it does 5 and 6 itself. */
-inline interrupted(t, last) {                                 /* step 7: heir, self, or the last user */
-  last = false;
+/* The closer was interrupted in step 3. Closers whose ticket is spent leave by themselves. */
+inline pass_on(heir) {                                    /* step 7: an heir, or nobody */
+  heir = NOBODY;
 #ifndef NO_HEIR
-  closer = (waits[C0] -> C0 : (waits[C1] -> C1 : (waits[C2] -> C2 : NOBODY)));
-#else
+  heir = (could_inherit(C0) -> C0 : (could_inherit(C1) -> C1 : (could_inherit(C2) -> C2 : NOBODY)));
+  if :: heir != NOBODY -> waits[heir] = false; make_ready(heir, event) :: else fi;
+#endif
+#ifdef HEIR_UNNAMED
   closer = NOBODY;
-#endif
-  if
-#ifdef HEIR_SLEEPS
-  :: closer != NOBODY -> skip
 #else
-  :: closer != NOBODY && users == 0 -> make_ready(closer)
-  :: closer != NOBODY && users != 0 -> skip
+  closer = heir;                                          /* step 7: the heir is the closer from now on */
 #endif
-#ifndef NO_SELF_FINISH
-  :: closer == NOBODY && only_user(t) -> closer = t; given_up = true; last = true
-#endif
-  :: else -> given_up = true
-  fi
+  heir = 0
 }
 
 proctype closing_thread(byte me; bool inside) {
   bool last, late;
+  byte heir;
   atomic {
     last = false; late = false;
     if
-    :: inside && state == open -> users++; owns[me] = true    /* an operation of this thread is on the stack below */
+    :: inside && state == open -> users++; owns[me] = true /* by an operation below close() */
     :: else
     fi
   };
@@ -378,66 +391,72 @@ proctype closing_thread(byte me; bool inside) {
 #ifndef OWN_USE_WAITS
        if :: owns[me] -> ends_with(me, done); goto back :: else fi;
 #endif
-       if :: kill[me] -> ends_with(me, killed); goto back :: else fi;
-#ifdef CLOSER_IS_USER
-       users++;
-#endif
-       late = given_up; waits[me] = true; park(me);           /* step 1: who finds closing waits */
-       goto waiting
+       late = given_up;
+       goto find_closing
     :: else
     fi;
 #ifndef LATE_CLOSING
-    state = closing;                                          /* step 1: open becomes closing */
+    state = closing;                                      /* step 1: open becomes closing */
 #endif
     closer = me;
 #ifndef NO_TELLING
-    tell(U0); tell(U1);                                       /* step 2: every waiter gets its error */
+    tell(U0); tell(U1);                                   /* step 2: every waiter is told */
     assert(!(linked[U0] && parked[U0]) && !(linked[U1] && parked[U1]));
 #endif
-    if                                                        /* step 3: until no use but the closer's own is left */
+wait_for_users:
+    if                                                    /* step 3: until its own use is the only one */
 #ifdef NO_WAIT
     :: true -> goto flush
 #endif
 #ifdef OWN_USE_COUNTS
     :: users == 0 -> goto flush
 #else
+#ifdef KILL_AT_ZERO
+    :: only_user(me) && reason[me] != interrupted -> goto flush
+#else
     :: only_user(me) -> goto flush
 #endif
-    :: else ->
-       if
-       :: kill[me] -> ends_with(me, killed); interrupted(me, last); goto scope
-       :: else -> park(me)
-       fi
+#endif
+    :: else
+    fi;
+    if
+    :: kill[me] -> ends_with(me, killed); pass_on(heir); goto back
+    :: else -> reason[me] = none; park(me)
+    fi
+  };
+  atomic { !parked[me] -> goto wait_for_users };
+flush:
+  atomic {
+    assert(closer == me && only_user(me));
+    flushed = true;                                       /* step 4: the place of the flush */
+    ends_with(me, done);
+    last = true;
+    goto scope;
+find_closing:
+    if
+    :: state == closing && closer != NOBODY && closer != me ->
+       if :: kill[me] -> ends_with(me, killed); goto back :: else fi;
+#ifdef CLOSER_IS_USER
+       users++;
+#endif
+       waits[me] = true; reason[me] = none; park(me)      /* step 1: who finds closing waits */
+    :: state == closed -> ends_with(me, done); assert(flushed || late); goto back
+    :: else -> closer = me; goto wait_for_users           /* step 7: the heir, or nobody was closer */
     fi
   };
   atomic {
     !parked[me];
-    if
-    :: kill[me] -> ends_with(me, killed); interrupted(me, last); goto scope
-    :: else
-    fi;
-flush:
-    assert(only_user(me));
-    flushed = true;                                           /* step 4: the place of the flush */
-    ends_with(me, done);
-    last = true;
-    goto scope
-  };
-waiting:
-  atomic {
-    !parked[me];
     waits[me] = false;
 #ifdef CLOSER_IS_USER
-    leave(me, last);
+    users--;
 #endif
     if
-    :: state == closed -> ends_with(me, done); assert(flushed || late)
-    :: state != closed && kill[me] ->
-       ends_with(me, killed);
-#ifndef HEIR_KEEPS
-       if :: closer == me -> interrupted(me, last) :: else fi
+#ifdef HEIR_LEAVES
+    :: kill[me] && state != closed -> ends_with(me, killed); goto back
+#else
+    :: reason[me] == interrupted -> ends_with(me, killed); goto back
 #endif
-    :: else -> assert(closer == me); goto flush
+    :: else -> goto find_closing
     fi
   };
 scope:
@@ -451,7 +470,7 @@ back:
 #ifdef OWN_NO_LOOK
        touch;
 #else
-       if :: state == open -> touch :: else fi;
+       if :: state == open -> touch :: else fi;           /* step 9: the look after calling out */
 #endif
        owns[me] = false;
        leave(me, last)
@@ -461,18 +480,18 @@ back:
   if :: last -> finish(me) :: else fi
 }
 
-/* Each victim may be killed, in any order, at any time. */
-proctype killer(byte a; byte b; byte c) {
+/* At most so many of the victims are killed, in any order, at any time. */
+proctype killer(byte kills; byte a; byte b; byte c) {
   do
-  :: atomic { !kill[a] -> kill[a] = true; make_ready(a) }
-  :: atomic { !kill[b] -> kill[b] = true; make_ready(b) }
-  :: atomic { !kill[c] -> kill[c] = true; make_ready(c) }
+  :: atomic { kills > 0 && !kill[a] -> kills--; kill[a] = true; make_ready(a, interrupted) }
+  :: atomic { kills > 0 && !kill[b] -> kills--; kill[b] = true; make_ready(b, interrupted) }
+  :: atomic { kills > 0 && !kill[c] -> kills--; kill[c] = true; make_ready(c, interrupted) }
   :: break
   od
 }
 
 #if defined(READERS) || defined(REUSE)
-/* One event for the stream: harvested while the number is ours, looked at under the lock whenever it suits. */
+/* One event for the stream: harvested while the number is ours, looked at under the lock any time later. */
 proctype poller() {
   byte harvested, to;
   if
@@ -489,8 +508,8 @@ proctype poller() {
     :: to == OURS ->
        assert(state != closed);
        if
-       :: linked[U0] -> if :: parked[U0] -> make_ready(U0); reason[U0] = event :: else fi
-       :: !linked[U0] && linked[U1] -> if :: parked[U1] -> make_ready(U1); reason[U1] = event :: else fi
+       :: linked[U0] -> make_ready(U0, event)
+       :: !linked[U0] && linked[U1] -> make_ready(U1, event)
        :: else
        fi
     :: to == STRANGERS -> assert(false) /* our event made the stranger's reader ready */
@@ -513,9 +532,9 @@ proctype timer() {
   fi;
   atomic {
 #ifdef NO_TICKET
-    if :: parked[U0] -> parked[U0] = false; reason[U0] = expired :: else fi;
+    make_ready(U0, expired);
 #else
-    if :: parked[U0] && ticket == t -> parked[U0] = false; reason[U0] = expired :: else fi;
+    if :: ticket == t -> make_ready(U0, expired) :: else fi;
 #endif
     t = 0
   };
@@ -531,8 +550,8 @@ proctype peer() {
   :: atomic {
        n < 3 && room == 0 ->
        n++; room++;
-       if :: linked[U0] && !queued[U0] -> make_ready(U0) :: else fi;
-       if :: linked[U1] && !queued[U1] -> make_ready(U1) :: else fi
+       if :: linked[U0] && !queued[U0] -> make_ready(U0, event) :: else fi;
+       if :: linked[U1] && !queued[U1] -> make_ready(U1, event) :: else fi
      }
   :: atomic { true -> n = 0; break }
   od
@@ -551,22 +570,21 @@ proctype stranger() {
 
 init {
   atomic {
-    byte t = 0;
-    do :: t < THREADS -> result[t] = none; reason[t] = none; t++ :: else -> t = 0; break od;
 #ifdef READERS
-    run reader(U0); run reader(U1); run timer(); run poller(); run killer(U0, C0, VICTIM);
+    run reader(U0); run reader(U1); run timer(); run poller(); run killer(KILLS, U0, C0, C1);
 #endif
 #ifdef WRITERS
-    run writer(U0); run writer(U1); run peer(); run killer(U1, C0, VICTIM);
+    run writer(U0); run writer(U1); run peer(); run killer(3, U1, C0, C1);
 #endif
 #ifdef REUSE
-    run reader(U0); run poller(); run stranger(); run killer(U0, C0, C1);
+    run reader(U0); run poller(); run stranger(); run killer(3, U0, C0, C1);
     run closing_thread(C0, false); run closing_thread(C1, true)
 #else
     run closing_thread(C0, false); run closing_thread(C1, false)
 #endif
 #ifdef HEIRS
-    ; run reader(U0); run closing_thread(C2, false); run killer(C0, C1, C2)
+    ; run reader(U0); run closing_thread(C2, false); run killer(3, C0, C1, C2)
 #endif
-  }
+  };
+  _nr_pr == 1 -> assert(state == closed && number != OURS) /* all have ended */
 }

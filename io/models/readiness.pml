@@ -1,22 +1,23 @@
 /* readiness.pml: what a stream remembers about its descriptor, and who is woken when.
  *
- * Two readers (three with LARGE) and a writer of one stream, the poller, the peer, a killer. An `atomic` block is what
- * one thread does without giving up the global lock. The attempt stands in a block of its own, as if it were made without
- * the lock; an attempt under the lock is the case in which nothing comes between. Each direction has `ready`, `tick` and
- * `sticky`, the hang-up or error that was seen. The kernel side is edge-triggered: `edge` is one event not yet fetched.
+ * Two readers (three with LARGE) and a writer of one stream, the poller, the peer, a killer. An `atomic`
+ * block is what one thread does without giving up the global lock. The attempt stands in a block of its own,
+ * as if it were made without the lock; an attempt under the lock is the case in which nothing comes between.
+ * Each direction has `ready` and `tick`. `hung_up` says that a hang-up or an error was seen; it only keeps
+ * short reads from clearing `ready`.
  *
  * Lines that are a step carry "step N" (scripts/check_models --steps readiness prints them):
- *   step 1  nothing is known to be there: wait without a call
+ *   step 1  nothing is there, and what comes will be told: wait without a call
  *   step 2  the attempt; the tick is read before it
- *   step 3  EAGAIN, and the tick is the one read: not ready any more, and no hang-up either
+ *   step 3  EAGAIN, and the tick is the one read: not ready any more; a reader forgets the hang-up as well
  *   step 4  a short read, the tick is the one read, no hang-up seen: not ready any more
- *   step 5  before somebody polls: a stream with waiters is registered, once; that reports what is there already
- *   step 6  an edge: ready, tick, the head waiter is made ready; a hang-up or error does so in both directions
+ *   step 5  before a poll: a stream with waiters is registered, once; that reports what is there
+ *   step 6  an edge: ready, tick, the head is made ready; a hang-up or error does so both ways
  *   step 7  the hint of a writer in the same VM: the same as an edge
- *   step 8  an operation leaves, for whatever reason: while readiness stands, the next waiter is made ready
+ *   step 8  an operation leaves, for whatever reason: while it is ready, the next waiter is made ready
  *
- * Asserted: no attempt of one operation fails twice with EAGAIN without an edge in between (that would be a loop that
- * burns the CPU). No hang: everybody ends, since data or the end of file comes for everybody.
+ * Asserted: no attempt of one operation fails twice with EAGAIN without an edge in between (that would be a
+ * loop that burns the CPU). No hang: everybody ends, since data or the end of file comes for everybody.
  *
  * config EDGES: data for all readers, in one event or two; the peer may be in the VM and give hints
  * config HANG_UP: data and a hang-up, or half of one, in one event; a writer waits beside the readers
@@ -25,15 +26,14 @@
  *
  * mutation NO_TICK (EDGES): step 3 clears whatever the tick is
  * mutation NO_CLEAR (EDGES): step 3 does not clear
- * mutation STICKY_STAYS (ERRORS): step 3 does not clear the hang-up
- * mutation STICKY_IS_SHARED (HANG_UP): step 3 of one direction clears the hang-up of the other one as well
+ * mutation WRITER_CLEARS_HANG_UP (HANG_UP): step 3: a writer forgets the hang-up as well
  * mutation SHORT_IGNORES_TICK (EDGES): step 4 clears whatever the tick is
  * mutation SHORT_IGNORES_HANG_UP (HANG_UP): step 4 clears although a hang-up was seen
  * mutation FULL_CLEARS (EDGES): step 4 clears also when all that was asked for came
- * mutation ANY_KIND_CLEARS (EDGES): step 4 is done for a kind of descriptor that gives less than it has
+ * mutation ANY_KIND_CLEARS (EDGES): step 4 is done for a kind of descriptor that may give less than it has
  * mutation NO_REGISTER (EDGES): step 5 is left out
  * mutation ONE_WAY (HANG_UP): step 6: a hang-up wakes the readers only
- * mutation HINT_REPLACES_EDGE (EDGES): a hint is taken for the edge, which is dropped, and only makes the head ready
+ * mutation HINT_REPLACES_EDGE (EDGES): the hint only makes the head ready, and the edge is dropped
  * mutation HINT_NOT_READY (HINTS): step 7 does not set ready
  * mutation HINT_NO_TICK (HINTS): step 7 does not count the tick
  * mutation HINT_NO_WAKE (HINTS): step 7 does not make the head ready
@@ -54,7 +54,7 @@
 
 /* the stream */
 bool ready[2] = true; /* nothing is known yet: the first attempt finds out */
-bool sticky[2]; /* a hang-up or an error was seen */
+bool hung_up = false; /* seen, and not disproved by a reader's EAGAIN */
 byte tick[2];
 byte list[READERS];   /* the readers that wait, in order; only the resumed thread takes itself off */
 byte waiting = 0;
@@ -69,8 +69,7 @@ bool eof = false, error = false;
 bool half = false; /* the peer has only shut down its own writing */
 
 #define readable (data > 0 || eof || error)
-#define hung_up (eof || error)
-#define stands(d) (ready[d] || sticky[d])
+#define ended (eof || error)
 #ifdef LARGE
 #define all_over (over[0] && over[1] && over[2] && over[WRITER])
 #else
@@ -94,12 +93,12 @@ inline unlink(t) {
   list[waiting] = 0; k = 0
 }
 
-inline leave(t, d, got) {                                     /* step 8: while readiness stands, the next one */
+inline leave(t, d, got) {                                 /* step 8: while readiness stands, the next one */
 #ifndef NO_CHAIN
 #ifdef CHAIN_AFTER_SUCCESS
-  if :: stands(d) && got -> wake_head(d) :: else fi;
+  if :: ready[d] && got -> wake_head(d) :: else fi;
 #else
-  if :: stands(d) -> wake_head(d) :: else fi;
+  if :: ready[d] -> wake_head(d) :: else fi;
 #endif
 #endif
   over[t] = true
@@ -114,8 +113,8 @@ attempt:
   atomic {
     if
     :: kill[me] -> leave(me, IN, false); goto end
-    :: !kill[me] && !stands(IN) -> goto wait                  /* step 1: wait without a call */
-    :: else -> t = tick[IN]                                   /* step 2: the tick, then the attempt */
+    :: !kill[me] && !ready[IN] -> goto wait               /* step 1: wait without a call */
+    :: !kill[me] && (ready[IN] || !registered) -> t = tick[IN] /* step 2: the tick, then the attempt */
     fi
   };
   atomic {
@@ -136,16 +135,16 @@ attempt:
     :: !failed ->
        if
 #ifdef SHORT_IGNORES_TICK
-       :: n < WANT && !sticky[IN] -> ready[IN] = false
+       :: n < WANT && !hung_up -> ready[IN] = false
 #else
 #ifdef SHORT_IGNORES_HANG_UP
-       :: n < WANT && tick[IN] == t -> ready[IN] = false; sticky[IN] = false
+       :: n < WANT && tick[IN] == t -> ready[IN] = false
 #else
-       :: n < WANT && tick[IN] == t && !sticky[IN] -> ready[IN] = false /* step 4: a short read */
+       :: n < WANT && tick[IN] == t && !hung_up -> ready[IN] = false /* step 4: a short read */
 #endif
 #endif
 #ifdef FULL_CLEARS
-       :: n == WANT && tick[IN] == t && !sticky[IN] -> ready[IN] = false
+       :: n == WANT && tick[IN] == t && !hung_up -> ready[IN] = false
 #endif
        :: else
        fi;
@@ -157,19 +156,16 @@ attempt:
        again = true; failed_at = t;
        if
 #ifdef NO_TICK
-       :: true -> ready[IN] = false; sticky[IN] = false
+       :: true -> ready[IN] = false; hung_up = false
 #else
 #ifndef NO_CLEAR
-       :: tick[IN] == t ->                                    /* step 3: EAGAIN with the tick that was read */
-          ready[IN] = false;
-#ifndef STICKY_STAYS
-          sticky[IN] = false
-#endif
+       :: tick[IN] == t ->                                /* step 3: EAGAIN with the tick that was read */
+          ready[IN] = false; hung_up = false
 #endif
 #endif
        :: else
        fi;
-       if :: stands(IN) -> goto attempt :: else fi
+       if :: ready[IN] -> goto attempt :: else fi
     fi;
 wait:
     t = 0;
@@ -191,22 +187,22 @@ attempt:
   atomic {
     if
     :: kill[WRITER] -> goto end
-    :: !kill[WRITER] && !stands(OUT) -> goto wait
+    :: !kill[WRITER] && !ready[OUT] -> goto wait
     :: else -> t = tick[OUT]
     fi
   };
-  atomic { failed = !(hung_up && !half) };
+  atomic { failed = !(ended && !half) };
   atomic {
     if
     :: !failed -> goto end
     :: failed && tick[OUT] == t ->
-       ready[OUT] = false; sticky[OUT] = false
-#ifdef STICKY_IS_SHARED
-       ; sticky[IN] = false
+       ready[OUT] = false
+#ifdef WRITER_CLEARS_HANG_UP
+       ; hung_up = false
 #endif
     :: else -> goto attempt
     fi;
-    if :: stands(OUT) -> goto attempt :: else fi;
+    if :: ready[OUT] -> goto attempt :: else fi;
 wait:
     t = 0; failed = false;
     if :: kill[WRITER] -> goto end :: else fi;
@@ -227,15 +223,16 @@ active proctype poller() {
   bool in, hang_up;
   do
 #if !defined(NO_REGISTER) && !defined(HINTS)
-  :: atomic {                                                 /* step 5: registered, which reports what is there */
+  :: atomic {                                             /* step 5: registered, once */
        !registered && (waiting > 0 || parked[WRITER]) -> registered = true; edge = readable
      }
 #endif
-  :: atomic { edge && readable -> edge = false; in = readable; hang_up = hung_up };
-     atomic {                                                 /* step 6: an edge */
-       if :: in -> sticky[IN] = sticky[IN] || hang_up; deliver(IN) :: else fi;
+  :: atomic { edge && readable -> edge = false; in = readable; hang_up = ended };
+     atomic {                                             /* step 6: an edge */
+       hung_up = hung_up || hang_up;
+       if :: in -> deliver(IN) :: else fi;
 #ifndef ONE_WAY
-       if :: hang_up -> sticky[OUT] = true; deliver(OUT) :: else fi;
+       if :: hang_up -> deliver(OUT) :: else fi;
 #endif
        in = false; hang_up = false
      }
@@ -245,7 +242,7 @@ active proctype poller() {
 }
 
 inline kernel_edge() { edge = registered }
-inline hint() {                                               /* step 7: the same as an edge */
+inline hint() {                                           /* step 7: the same as an edge */
 #ifndef HINT_NOT_READY
   ready[IN] = true;
 #endif

@@ -1,8 +1,9 @@
 /* inbox.pml: posting work into a VM whose only worker may be about to sleep, or to end.
  *
- * The worker runs threads while the lock word is held, and polls while it is idle. Posters are OS threads outside the VM.
- * Every statement or `atomic` block is one access to shared memory or one system call; memory is sequentially consistent,
- * as the exchange, the push and both looks must be in the code. A lent lock and further workers are not modelled yet.
+ * The worker runs threads while the lock word is held, and polls while it is idle. Posters are OS threads
+ * outside the VM. Every statement or `atomic` block is one access to shared memory or one system call; memory
+ * is sequentially consistent, as the exchange, the push and both looks must be in the code. A lent lock and
+ * further workers are not modelled yet.
  *
  * Lines that are a step carry "step N" (scripts/check_models --steps inbox prints them):
  *   step 1  the holder takes what was posted, at every switch of threads
@@ -11,16 +12,17 @@
  *   step 4  the poll, until there is an event or a kick
  *   step 5  awake: the lock is taken, the kick is drained, the inbox is read
  *   step 6  the poster counts itself, then pushes
- *   step 7  the poster reads the word: held, nothing to do; idle, it kicks the poller; then it no longer counts
+ *   step 7  it reads the word: held, nothing to do; idle, it kicks; then it no longer counts
  *   step 8  the VM ends: one exchange takes the rest and shuts the inbox; a later push is refused
  *   step 9  it waits until no poster counts, and only then gives back the descriptor that kicks go to
  *
- * Asserted: what was posted is taken at the next switch but one at the latest; every post is taken or refused; no kick
- * goes to a number that is not ours. No hang: the worker never sleeps while something is in the inbox.
+ * Asserted: what was posted is taken at the next switch but one at the latest; every post is taken or
+ * refused; no kick goes to a number that is not ours. No hang: the worker never sleeps while something is in
+ * the inbox.
  *
  * mutation NO_TAKE_AT_SWITCH: step 1 is done only when nothing else is runnable
  * mutation NO_SECOND_LOOK: step 3 is left out
- * mutation LOOK_BEFORE_IDLE: step 3 comes before step 2 (as if the exchange were a plain store, seen late by others)
+ * mutation LOOK_BEFORE_IDLE: step 3 comes before step 2, as if the exchange were a plain store
  * mutation DRAIN_BEFORE_POLL: the kick is drained before step 4 instead of after it
  * mutation NO_WORD: step 7 is left out
  * mutation WORD_BEFORE_PUSH: step 7 reads the word before step 6
@@ -72,11 +74,11 @@ pick:
 #ifdef LOOK_BEFORE_IDLE
   if :: inbox > 0 -> goto switch_threads :: else fi;
 #endif
-  atomic { assert(word == held); word = idle };               /* step 2: idle, by an exchange */
+  atomic { assert(word == held); word = idle };           /* step 2: idle, by an exchange */
 #if !defined(NO_SECOND_LOOK) && !defined(LOOK_BEFORE_IDLE)
   if
-  :: inbox > 0 ->                                             /* step 3: the inbox again */
-     atomic { assert(word == idle); word = held };            /* step 3: the lock is taken back */
+  :: inbox > 0 ->                                         /* step 3: the inbox again */
+     atomic { assert(word == idle); word = held };        /* step 3: the lock is taken back */
      goto switch_threads
   :: else
   fi;
@@ -85,15 +87,15 @@ pick:
   kick = false;
 #endif
   polling = true;
-  if                                                          /* step 4: the poll */
+  if                                                      /* step 4: the poll */
   :: kick -> skip
   :: atomic { event -> event = false }
   :: all_done -> skip
   fi;
   polling = false;
-  atomic { assert(word == idle); word = held };               /* step 5: the lock */
+  atomic { assert(word == idle); word = held };           /* step 5: the lock */
 #ifndef DRAIN_BEFORE_POLL
-  kick = false;                                               /* step 5: the kick is drained; then the inbox */
+  kick = false;                                           /* step 5: the kick is drained; then the inbox */
 #endif
   if :: all_done -> goto the_end :: else -> goto switch_threads fi;
 the_end:
@@ -101,12 +103,12 @@ the_end:
   atomic { ran = ran + inbox; inbox = 0 };
   shut = true;
 #else
-  atomic { ran = ran + inbox; inbox = 0; shut = true };       /* step 8: the rest is taken, the inbox shut */
+  atomic { ran = ran + inbox; inbox = 0; shut = true };   /* step 8: the rest is taken, the inbox shut */
 #endif
 #ifndef NO_WAIT_FOR_POSTERS
-  posters == 0;                                               /* step 9: no poster counts */
+  posters == 0;                                           /* step 9: no poster counts */
 #endif
-  kick_is_ours = false;                                       /* step 9: the descriptor is given back */
+  kick_is_ours = false;                                   /* step 9: the descriptor is given back */
   word = idle
 }
 
@@ -116,12 +118,12 @@ proctype poster() {
   mtype seen;
   for (n : 1 .. POSTS) {
 #ifndef COUNT_AFTER_PUSH
-    posters++;                                                /* step 6: the poster counts itself */
+    posters++;                                            /* step 6: the poster counts itself */
 #endif
 #ifdef WORD_BEFORE_PUSH
     seen = word;
 #endif
-    atomic {                                                  /* step 6: the push */
+    atomic {                                              /* step 6: the push */
       taken = !shut;
       if :: taken -> inbox++ :: else -> refused++ fi
     };
@@ -129,7 +131,7 @@ proctype poster() {
     posters++;
 #endif
 #if !defined(WORD_BEFORE_PUSH) && !defined(NO_WORD)
-    seen = word;                                              /* step 7: then the word */
+    seen = word;                                          /* step 7: then the word */
 #endif
     if
     :: taken && seen == idle ->
@@ -137,12 +139,12 @@ proctype poster() {
 #ifdef KICK_IF_POLLING
        if :: polling -> kick = true :: else fi
 #else
-       atomic { assert(kick_is_ours); kick = true }           /* step 7: the kick */
+       atomic { assert(kick_is_ours); kick = true }       /* step 7: the kick */
 #endif
 #endif
     :: else
     fi;
-    posters--                                                 /* step 7: it no longer counts */
+    posters--                                             /* step 7: it no longer counts */
   }
 }
 

@@ -1,8 +1,8 @@
 /* ticket.pml: parking, and being made ready by exactly one of several.
  *
- * Thread A waits on a condition with a time limit, and then twice for something else. Thread B waits behind A on the same
- * condition. A timer that is never taken back, a notifier and a killer know one ticket each. An `atomic` block is what one
- * thread does without giving up the global lock.
+ * Thread A waits on a condition with a time limit, and then twice for something else. Thread B waits behind A
+ * on the same condition. A timer that is never taken back, a notifier and a killer know one ticket each. An
+ * `atomic` block is what one thread does without giving up the global lock.
  *
  * Lines that are a step carry "step N" (scripts/check_models --steps ticket prints them):
  *   step 1  park: look for a pending kill, take a new ticket and be parked, all in one step
@@ -11,8 +11,8 @@
  *   step 4  the resumed thread takes its waiter off the list and looks: the kill first, then the reason
  *   step 5  who was chosen by a notifier, but leaves for another reason, passes the choice on
  *
- * Asserted: nobody is made ready twice for one park, or by a ticket of an earlier park; no more waiters get a notification
- * than were notified. No hang: a notification ends some waiter's wait, a kill ends any wait.
+ * Asserted: nobody is made ready twice for one park, or by a ticket of an earlier park; no more waiters get a
+ * notification than were notified. No hang: a notification ends some waiter's wait, a kill ends any wait.
  *
  * config SHARED: all of them
  * config ALONE: only the kill can end what A waits for
@@ -39,7 +39,7 @@ byte waiter_ticket[2];
 bool kill = false, over[2], others = false;
 byte notifications = 0, taken = 0;
 
-inline park(t) {                                              /* step 1: a new ticket, and parked */
+inline park(t) {                                          /* step 1: a new ticket, and parked */
 #ifdef TICKETS_REPEAT
   last_ticket = 1 + last_ticket % 2;
 #else
@@ -49,7 +49,7 @@ inline park(t) {                                              /* step 1: a new t
   ticket[t] = last_ticket
 }
 
-inline make_ready(t, with, why, good) {                       /* step 2: only with the ticket of this park */
+inline make_ready(t, with, why, good) {                   /* step 2: only with the ticket of this park */
   good = false;
   if
 #ifdef NO_TICKET
@@ -58,7 +58,7 @@ inline make_ready(t, with, why, good) {                       /* step 2: only wi
   :: ticket[t] == with ->
 #endif
 #ifndef NOT_SPENT
-     ticket[t] = 0;                                           /* step 2: it is spent by that */
+     ticket[t] = 0;                                       /* step 2: it is spent by that */
 #endif
      made_ready[t]++; assert(made_ready[t] == 1);
      reason[t] = why;
@@ -67,7 +67,7 @@ inline make_ready(t, with, why, good) {                       /* step 2: only wi
   fi
 }
 
-inline notify(good) {                                         /* step 3: the first whose ticket was still good */
+inline notify(good) {                                     /* step 3: the first whose ticket was still good */
   good = false;
   if
   :: linked[A] -> make_ready(A, waiter_ticket[A], notified, good); chosen[A] = chosen[A] || good
@@ -98,17 +98,17 @@ proctype thread_a() {
 #endif
   atomic {
 #ifndef LOOK_THEN_PARK
-    if :: kill -> goto end :: else fi;                        /* step 1: look for a kill */
+    if :: kill -> goto end :: else fi;                    /* step 1: look for a kill */
 #endif
     wait_on_condition(A)
   };
   atomic {
     reason[A] != none ->
-    linked[A] = false;                                        /* step 4: off the list, then look */
+    linked[A] = false;                                    /* step 4: off the list, then look */
     if
     :: kill || reason[A] != notified ->
 #ifndef KEEP_CHOICE
-       if                                                     /* step 5: the choice is passed on */
+       if                                                 /* step 5: the choice is passed on */
 #ifdef PASS_UNCHOSEN
        :: true -> notify(good)
 #else
