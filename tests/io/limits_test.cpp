@@ -134,7 +134,7 @@ TEST_F(limits, a_storm_of_signals_changes_no_byte_and_no_limit) {
   run([&] {
     rouse::stream a = rouse::adopt(connection.first), b = rouse::adopt(connection.second);
     const auto until = rouse::clock::now() + 300ms;
-    for (int i = 0; rouse::clock::now() < until; ++i) {
+    for (int i = 0; rouse::clock::now() < until || signals.load() < 100; ++i) {
       auto [reader, writer] = rouse::pipe();
       const std::string sent = pattern(1 << 18, static_cast<unsigned>(i));
       auto w = start_write(writer, sent);
@@ -154,7 +154,7 @@ TEST_F(limits, a_storm_of_signals_changes_no_byte_and_no_limit) {
   });
   ::setitimer(ITIMER_REAL, &none, nullptr);
   ::sigaction(SIGALRM, &before, nullptr);
-  EXPECT_GT(signals.load(), 100);
+  EXPECT_GE(signals.load(), 100);
 }
 
 // I11

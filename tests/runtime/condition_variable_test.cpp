@@ -160,29 +160,35 @@ TEST_F(condition_variable_, a_killed_waiter_holds_the_mutex_while_it_unwinds) {
   });
 }
 
-// CV-06
+// CV-06, with the kill before and after it waits for the mutex
 TEST_F(condition_variable_, a_waiter_that_is_killed_after_the_notification_consumes_it) {
   run([this] {
-    bool owned = false;
-    auto t = rouse::spawn([&] {
-      std::unique_lock lock(m);
-      at_scope_end look([&] { owned = m.is_owned(); });
-      changed.wait(lock);
-      rouse::this_thread::checkpoint();
-      ADD_FAILURE() << "the kill was lost";
-    });
-    until_parked(t);
-    auto other = waiter(2);
-    m.lock();
-    changed.notify_one();
-    t.kill();
-    rouse::this_thread::yield();
-    m.unlock();
-    t.join();
-    EXPECT_TRUE(owned);
-    EXPECT_EQ(other.status(), rouse::thread_status::sleeping);
-    EXPECT_TRUE(order.empty());
-    other.kill();
+    for (const bool waits_for_mutex : {false, true}) {
+      bool owned = false;
+      auto t = rouse::spawn([&] {
+        std::unique_lock lock(m);
+        at_scope_end look([&] { owned = m.is_owned(); });
+        changed.wait(lock);
+        EXPECT_TRUE(m.is_owned());
+        rouse::this_thread::checkpoint();
+        ADD_FAILURE() << "the kill was lost";
+      });
+      until_parked(t);
+      auto other = waiter(2);
+      m.lock();
+      changed.notify_one();
+      if (waits_for_mutex) rouse::this_thread::yield();
+      t.kill();
+      rouse::this_thread::yield();
+      EXPECT_TRUE(t.alive());
+      m.unlock();
+      t.join();
+      EXPECT_TRUE(owned);
+      EXPECT_EQ(other.status(), rouse::thread_status::sleeping);
+      EXPECT_TRUE(order.empty());
+      other.kill();
+      other.join();
+    }
   });
 }
 

@@ -58,6 +58,7 @@ TEST_F(interrupt_, each_wait_delivers_a_pending_one_on_entering) {
       EXPECT_FALSE(m.is_locked());
     }
     holder.kill();
+    holder.join();
   });
 }
 

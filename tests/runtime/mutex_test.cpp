@@ -240,6 +240,25 @@ TEST_F(mutex_, a_waiter_that_is_killed_after_it_was_chosen_passes_the_mutex_on) 
   });
 }
 
+TEST_F(mutex_, one_waiter_at_a_time_is_on_its_way_to_it) {
+  run([] {
+    rouse::mutex m;
+    m.lock();
+    auto first = rouse::spawn([&] { std::lock_guard guard(m); });
+    until_parked(first);
+    auto second = rouse::spawn([&] { std::lock_guard guard(m); });
+    until_parked(second);
+    for (int i = 0; i < 3; ++i) {
+      m.unlock();
+      EXPECT_TRUE(m.try_lock());
+    }
+    m.unlock();
+    EXPECT_EQ(first.status(), rouse::thread_status::runnable);
+    EXPECT_EQ(second.status(), rouse::thread_status::sleeping);
+    second.join();
+  });
+}
+
 TEST_F(mutex_, a_try_that_times_out_after_it_was_passed_over_does_not_swallow_the_next_unlock) {
   run([] {
     rouse::mutex m;

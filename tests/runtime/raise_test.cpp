@@ -294,6 +294,7 @@ TEST_F(raise_, an_os_thread_raises_in_an_idle_and_in_a_busy_vm) {
       EXPECT_EQ(what_of<std::runtime_error>([&] { t.join(); }), "from outside");
       sender.join();
       spinner.kill();
+      spinner.join();
     }
   });
 }

@@ -2,9 +2,11 @@
 #include "vm_fixture.hpp"
 
 #include <array>
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <sys/syscall.h>
 #include <thread>
 
 using namespace rouse_test;
@@ -126,8 +128,10 @@ TEST_F(spawn_, a_callable_whose_copy_throws_leaves_nothing_behind) {
   };
   run([this] {
     const refuses f;
-    for (int i = 0; i < 100; ++i)
-      EXPECT_EQ(what_of<std::runtime_error>([&] { rouse::spawn(f); }), "no copies");
+    rouse::spawn([] {}).join(); // there is a stack now, and no other can be had
+    system_call_hook hook([](long number) -> long { return number == SYS_mmap ? -ENOMEM : 0; });
+    for (int i = 0; i < 1000; ++i)
+      ASSERT_EQ(what_of<std::runtime_error>([&] { rouse::spawn(f); }), "no copies");
     EXPECT_EQ(vm->threads().size(), 1u);
     EXPECT_EQ(tracked::alive(), 1);
     EXPECT_EQ(rouse::spawn([] { return 1; }).get(), 1);

@@ -256,8 +256,16 @@ TEST_F(vm_, an_idle_one_uses_no_cpu) {
     });
     for (auto& t : all) until_parked(t);
     waits = 0;
-    rouse::this_thread::sleep_for(200ms);
+    rouse::this_thread::sleep_for(100ms);
     EXPECT_LE(waits, 3);
+    waits = 0;
+    std::thread outside([main = rouse::this_thread::self()] {
+      std::this_thread::sleep_for(100ms);
+      main.wakeup();
+    });
+    rouse::this_thread::sleep();
+    EXPECT_LE(waits, 3) << "and without any timer";
+    outside.join();
   });
 }
 
