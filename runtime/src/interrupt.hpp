@@ -1,10 +1,11 @@
 #pragma once
 // What one thread sends another: an exception to throw, or a kill.
 //
-// Per thread a FIFO. It is delivered at interruption points only: on entering a wait, on leaving one that has
-// no result, and in checkpoint(). "Look for a pending one and publish that we are parked" is one step under
-// the lock, so that none falls between. A kill is sticky: what is thrown re-enters the queue when the last
-// owner of the thrown object lets go of it, unless the thread's own outermost handler has disarmed it.
+// Per thread a FIFO. It is delivered at interruption points only: before a thread's function is called, on
+// entering a wait or a stream operation, on leaving one that has no result, in yield() and in checkpoint().
+// "Look for a pending one and publish that we are parked" is one step under the lock, so that none falls
+// between. A kill is sticky: what is thrown re-enters the queue when the last owner of the thrown object lets
+// go of it, unless the thread's own outermost handler has disarmed it.
 
 #include "lock_word.hpp"
 

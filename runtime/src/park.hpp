@@ -6,7 +6,7 @@
 //   2. look whether it has to wait at all
 //   3. arm(h, self, waiter)         a new ticket, and the waiter hangs on the list of what it waits for
 //   4. park(h, self, ...)           run others
-//   5. unlink the waiter            always by itself; nothing can throw in between
+//   5. unlink the waiter            unless wake_one has done it; nothing can throw in between
 // Whoever has the ticket may make the thread ready, once; all others, and all late ones, are told that it was
 // spent.
 

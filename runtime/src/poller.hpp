@@ -1,7 +1,7 @@
 #pragma once
 // Which descriptors have become ready.
 //
-// A descriptor is registered with epoll when the VM is about to poll and somebody waits for it, once,
+// A descriptor is registered with epoll at the first poll after somebody had to wait for it, once,
 // edge-triggered; one that nobody ever had to poll for costs nothing. Events name a descriptor number and a
 // generation: an event that was fetched before the number changed hands is dropped.
 

@@ -2,8 +2,7 @@
 // What is under one global lock.
 //
 // Counted: by the vm, remotes, streams and the records of threads, so that handles may outlive the vm. The
-// core of a VM that has ended keeps memory and no descriptors; its inbox is shut, and every call says "vm
-// gone".
+// core of a VM that has ended keeps memory and no descriptors; its inbox is shut, so that a post fails.
 
 #include "inbox.hpp"
 #include "lock_word.hpp"

@@ -56,23 +56,28 @@ class stream {
   std::size_t read_some(mutable_bytes buffer);
   std::size_t read_some(mutable_bytes buffer, std::error_code& error);
 
-  /// Reads exactly `buffer.size()` bytes. \throws end_of_file if it ends before; then bytes_transferred()
+  /// Reads exactly `buffer.size()` bytes.
+  /// \throws end_of_file if it ends before; then bytes_transferred()
   /// says how many came
   void read_exactly(mutable_bytes buffer);
   std::size_t read_exactly(mutable_bytes buffer, std::error_code& error);
 
-  /// Writes at least one byte; waits until the stream takes some. \returns how many
+  /// Writes at least one byte; waits until the stream takes some.
+  /// \returns how many
   /// \throws errno_error<EPIPE> when nobody will read; no signal is raised (CRuby: IO#syswrite)
   std::size_t write_some(const_bytes data);
   std::size_t write_some(const_bytes data, std::error_code& error);
 
-  /// Writes everything; no bytes of another writer come between. \throws as write_some; bytes_transferred()
+  /// Writes everything; no bytes of another writer come between.
+  /// \throws as write_some; bytes_transferred()
   /// says how many went out before the error (CRuby: IO#write)
   void write_all(const_bytes data);
   std::size_t write_all(const_bytes data, std::error_code& error);
 
-  /// Waits until a read would not have to wait: there are bytes, or the end, or an error. \returns false if
-  /// `limit` passed before. The stream's own time limit does not apply. \throws stream_closed (CRuby:
+  /// Waits until a read would not have to wait: there are bytes, or the end, or an error.
+  /// \returns false if
+  /// `limit` passed before. The stream's own time limit does not apply.
+  /// \throws stream_closed (CRuby:
   /// IO#wait_readable)
   bool wait_readable(duration limit = forever);
   bool wait_readable(duration limit, std::error_code& error);
@@ -84,7 +89,8 @@ class stream {
   /// Closes. Every thread that waits on this stream gets stream_closed ("stream closed in another thread").
   /// Returns when all have let go and the number is free. Closing a closed stream does nothing; while another
   /// thread closes it, this one waits for that. An interruption point; an interrupted close is finished by
-  /// whoever lets go last, so no descriptor leaks. \throws errno_error if close(2) fails: the number is gone
+  /// whoever lets go last, so no descriptor leaks.
+  /// \throws errno_error if close(2) fails: the number is gone
   /// all the same, except with EBADF, when it never was ours
   void close();
   void close(std::error_code& error);
@@ -96,12 +102,14 @@ class stream {
   bool is_open() const noexcept;
 
   /// The limit of each later read and write; from zero to `forever`, which is how streams start. Applies to
-  /// one wait at a time. \throws std::invalid_argument if it is negative
+  /// one wait at a time.
+  /// \throws std::invalid_argument if it is negative
   void set_timeout(duration limit);
   duration timeout() const;
 
   /// A stream over a duplicate of the descriptor (close-on-exec), with the same time limit; closing one
-  /// leaves the other. \throws stream_closed, errno_error
+  /// leaves the other.
+  /// \throws stream_closed, errno_error
   stream dup() const;
 
   /// The descriptor's number, for calls that the library lacks. Neither close it nor change its flags.
@@ -125,14 +133,17 @@ struct socket_ends {
   stream first, second;
 };
 
-/// A pipe, close-on-exec. \throws errno_error<EMFILE> and the like; thread_error outside a VM
+/// A pipe, close-on-exec.
+/// \throws errno_error<EMFILE> and the like; thread_error outside a VM
 pipe_ends pipe();
 
-/// A pair of connected UNIX stream sockets, close-on-exec. \throws as pipe()
+/// A pair of connected UNIX stream sockets, close-on-exec.
+/// \throws as pipe()
 socket_ends socketpair();
 
 /// Makes a stream that owns the descriptor from now on. Its flags stay as they are: the description may be
-/// shared with other processes. Pipes and sockets; \throws io_error (io_errc::not_supported_here) for other
+/// shared with other processes. Pipes and sockets;
+/// \throws io_error (io_errc::not_supported_here) for other
 /// kinds, errno_error<EBADF> for a number that is no open descriptor. On an error the descriptor is still the
 /// caller's.
 stream adopt(int descriptor);

@@ -11,7 +11,7 @@ namespace rouse {
 
 /// As std::condition_variable, for rouse::mutex. A wait ends with the mutex held, also when it ends by an
 /// exception. There are no spurious wake-ups other than those of `thread::wakeup`, so use the forms with a
-/// predicate. A notification whose receiver leaves for another reason passes to the next one.
+/// predicate. A notification goes to a waiter that has not been killed or timed out yet.
 class condition_variable {
  public:
   condition_variable() noexcept = default;
@@ -48,7 +48,8 @@ class condition_variable {
   /// \throws thread_error outside a VM
   void notify_one();
 
-  /// Wakes all. Never parks. \throws thread_error outside a VM
+  /// Wakes all. Never parks.
+  /// \throws thread_error outside a VM
   void notify_all();
 
  private:

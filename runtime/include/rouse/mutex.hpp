@@ -22,14 +22,17 @@ class mutex {
   mutex& operator=(const mutex&) = delete;
 
   /// Locks, waiting if need be. An interruption point if it has to wait: then the interrupt is thrown and the
-  /// mutex is not held. \throws thread_error "deadlock; recursive locking" if the caller holds it;
+  /// mutex is not held.
+  /// \throws thread_error "deadlock; recursive locking" if the caller holds it;
   /// thread_error outside a VM
   void lock();
 
-  /// \returns whether it was free and now is the caller's. Never waits. \throws thread_error outside a VM
+  /// \returns whether it was free and now is the caller's. Never waits.
+  /// \throws thread_error outside a VM
   bool try_lock();
 
-  /// As lock(), for at most `limit`. \returns whether it is held
+  /// As lock(), for at most `limit`.
+  /// \returns whether it is held
   bool try_lock_for(duration limit);
 
   /// Unlocks; never delivers an interrupt, never parks.
@@ -40,7 +43,8 @@ class mutex {
   /// Whether anybody holds it.
   bool is_locked() const noexcept { return owner_ != nullptr; }
 
-  /// Whether the caller holds it. \throws thread_error outside a VM
+  /// Whether the caller holds it.
+  /// \throws thread_error outside a VM
   bool is_owned() const;
 
  private:

@@ -66,8 +66,11 @@ class thread {
   thread() noexcept = default;
 
   /// Starts a thread that calls `f(args...)`, both copied or moved as std::thread does. The new thread goes
-  /// to the end of the run queue; the caller runs on. \throws thread_error outside a VM; vm_gone while the VM
-  /// ends; resource_error without memory or mappings
+  /// to the end of the run queue; the caller runs on.
+  /// \throws thread_error outside a VM; vm_gone while the VM
+  /// ends; resource_error without memory or mappings for a stack, std::bad_alloc without memory for the name;
+  /// std::length_error if the callable and its arguments do not fit on the stack; std::invalid_argument for a
+  /// stack of less than 16 KiB
   template <class F, class... A>
   requires(!std::is_base_of_v<thread, std::remove_cvref_t<F>> &&
            !std::is_same_v<thread_options, std::remove_cvref_t<F>> &&
@@ -92,7 +95,8 @@ class thread {
   /// A wake-up from elsewhere does not end the wait (CRuby: Thread#join).
   void join() const;
 
-  /// As join(), for at most `limit`. \returns whether the thread has ended
+  /// As join(), for at most `limit`.
+  /// \returns whether the thread has ended
   bool join_for(duration limit) const;
 
   /// Makes `error` be thrown in the thread at its next interruption point, once; a thread that waits is
@@ -156,7 +160,8 @@ template <class R> class task : public thread {
     return result().look();
   }
 
-  /// Joins, then moves the result out; to be called once. An interruption point. \throws as get()
+  /// Joins, then moves the result out; to be called once. An interruption point.
+  /// \throws as get()
   R take() {
     join_for_result("task::take");
     return result().take();
@@ -171,7 +176,8 @@ template <class R> class task : public thread {
 };
 
 /// Starts a thread that calls `f(args...)` and keeps its result. The callable and its arguments live on the
-/// new thread's stack: nothing else is allocated. \throws as the constructor of thread
+/// new thread's stack: nothing else is allocated.
+/// \throws as the constructor of thread
 template <class F, class... A>
 requires(!std::is_same_v<thread_options, std::remove_cvref_t<F>>) auto spawn(F&& f, A&&... args)
     -> task<detail::result_of<F, A...>>;
@@ -194,7 +200,8 @@ void checkpoint();
 void sleep();
 
 /// Sleeps for `time`, measured on the monotonic clock and never less, or until wakeup(). Zero yields.
-/// Interruption point. \throws std::invalid_argument "time interval must not be negative"
+/// Interruption point.
+/// \throws std::invalid_argument "time interval must not be negative"
 void sleep_for(duration time);
 
 /// Sleeps until `when` or wakeup(). Interruption point.

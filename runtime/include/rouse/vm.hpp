@@ -59,7 +59,8 @@ class remote {
 
   /// Makes a thread in the VM that calls `f`; it may block. What it throws goes nowhere. If the VM ends
   /// first, or cannot make the thread, `f` is destroyed without a call. Wakes the VM if it is idle; never
-  /// blocks. \throws vm_gone if the VM has ended
+  /// blocks.
+  /// \throws vm_gone if the VM has ended
   template <class F> void post(F&& f) const {
     struct work final : detail::posted_work {
       explicit work(F&& g) : call(std::forward<F>(g)) {}
@@ -83,16 +84,18 @@ class vm {
   /// memory
   explicit vm(vm_options options = {});
 
-  /// Kills, unwinds and joins what still lives, however long that takes; handles that outlive it answer with
-  /// vm_gone.
+  /// Kills, unwinds and joins what still lives, however long that takes. Handles may outlive it:
+  /// `remote::post` then throws vm_gone, `kill` and `raise` do nothing.
   ~vm();
   vm(const vm&) = delete;
   vm& operator=(const vm&) = delete;
 
   /// Makes the calling OS thread the VM's worker and calls `f` as main, on a green stack of its own. When `f`
-  /// ends, the other threads are killed, unwound and joined. May be called again afterwards. \returns what
-  /// `f` returns \throws what `f` throws; thread_killed if main was killed; thread_error if another OS thread
-  /// is running this VM;
+  /// ends, the other threads are killed, unwound and joined. May be called again afterwards.
+  /// \returns what
+  /// `f` returns
+  /// \throws what `f` throws; thread_killed if main was killed; thread_error if this VM is being
+  /// run already;
   ///   resource_error without memory for the stack
   template <class F> auto run(F&& f) -> std::invoke_result_t<std::decay_t<F>> {
     detail::function_body<F> body(std::forward<F>(f));
@@ -105,7 +108,8 @@ class vm {
 
   /// Kills every thread except the caller, unwinds and joins for at most `limit`. From a thread of the VM,
   /// from an OS thread while nobody runs the VM (which it then does), or from another OS thread than the one
-  /// that runs it, in which case main is killed as well. An interruption point inside the VM. \returns the
+  /// that runs it, in which case main is killed as well. An interruption point inside the VM.
+  /// \returns the
   /// threads that still live
   std::vector<thread> shutdown(duration limit = forever);
 
@@ -114,16 +118,21 @@ class vm {
   std::vector<thread> threads();
 
   /// Every living thread with name, state, what it waits for and since when, and its pending interrupts: a
-  /// line each. From a thread of the VM or while nobody runs it. \throws thread_error otherwise
+  /// line each. From a thread of the VM or while nobody runs it.
+  /// \throws thread_error otherwise
   std::string dump();
 
   /// A descriptor that is readable when posted work, a stream or a timer asks for run_ready(). Watch it,
-  /// level-triggered; neither read nor close it. It stays the same. \throws std::system_error without
+  /// level-triggered; neither read nor close it. It stays the same.
+  /// \throws std::system_error without
   /// descriptors
   int event_descriptor();
 
-  /// Runs what is ready, on the calling OS thread, without waiting. \returns whether threads live
-  /// \throws thread_error if another OS thread is running this VM
+  /// Runs what is ready, on the calling OS thread, until no thread is; it never waits for descriptors or
+  /// timers. A thread that keeps yielding keeps it from returning.
+  /// \returns whether threads live
+  /// \throws
+  /// thread_error if this VM is being run already
   bool run_ready();
 
  private:
