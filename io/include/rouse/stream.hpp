@@ -51,14 +51,14 @@ class stream {
   ~stream();
 
   /// Reads what there is, at least one byte, at most `buffer.size()`; waits for the first.
-  /// \returns how many; 0 is end of file and nothing else (but for an empty buffer, which returns 0 at once)
+  /// \returns how many; 0 is end of file and nothing else (but for an empty buffer, which returns 0 at
+  ///   once)
   /// \throws stream_closed, io_timeout, errno_error; thread_error outside the VM (CRuby: IO#readpartial)
   std::size_t read_some(mutable_bytes buffer);
   std::size_t read_some(mutable_bytes buffer, std::error_code& error);
 
   /// Reads exactly `buffer.size()` bytes.
-  /// \throws end_of_file if it ends before; then bytes_transferred()
-  /// says how many came
+  /// \throws end_of_file if it ends before; then bytes_transferred() says how many came
   void read_exactly(mutable_bytes buffer);
   std::size_t read_exactly(mutable_bytes buffer, std::error_code& error);
 
@@ -69,16 +69,13 @@ class stream {
   std::size_t write_some(const_bytes data, std::error_code& error);
 
   /// Writes everything; no bytes of another writer come between.
-  /// \throws as write_some; bytes_transferred()
-  /// says how many went out before the error (CRuby: IO#write)
+  /// \throws as write_some; bytes_transferred() says how many went out before the error (CRuby: IO#write)
   void write_all(const_bytes data);
   std::size_t write_all(const_bytes data, std::error_code& error);
 
   /// Waits until a read would not have to wait: there are bytes, or the end, or an error.
-  /// \returns false if
-  /// `limit` passed before. The stream's own time limit does not apply.
-  /// \throws stream_closed (CRuby:
-  /// IO#wait_readable)
+  /// \returns false if `limit` passed before. The stream's own time limit does not apply.
+  /// \throws stream_closed (CRuby: IO#wait_readable)
   bool wait_readable(duration limit = forever);
   bool wait_readable(duration limit, std::error_code& error);
 
@@ -90,8 +87,8 @@ class stream {
   /// Returns when all have let go and the number is free. Closing a closed stream does nothing; while another
   /// thread closes it, this one waits for that. An interruption point; an interrupted close is finished by
   /// whoever lets go last, so no descriptor leaks.
-  /// \throws errno_error if close(2) fails: the number is gone
-  /// all the same, except with EBADF, when it never was ours
+  /// \throws errno_error if close(2) fails: the number is gone all the same, except with EBADF, when it
+  ///   never was ours
   void close();
   void close(std::error_code& error);
 
@@ -143,9 +140,8 @@ socket_ends socketpair();
 
 /// Makes a stream that owns the descriptor from now on. Its flags stay as they are: the description may be
 /// shared with other processes. Pipes and sockets;
-/// \throws io_error (io_errc::not_supported_here) for other
-/// kinds, errno_error<EBADF> for a number that is no open descriptor. On an error the descriptor is still the
-/// caller's.
+/// \throws io_error (io_errc::not_supported_here) for other kinds, errno_error<EBADF> for a number that is
+///   no open descriptor. On an error the descriptor is still the caller's.
 stream adopt(int descriptor);
 
 /// Likewise, but close() only wakes the waiters and leaves the number open.

@@ -23,8 +23,7 @@ class mutex {
 
   /// Locks, waiting if need be. An interruption point if it has to wait: then the interrupt is thrown and the
   /// mutex is not held.
-  /// \throws thread_error "deadlock; recursive locking" if the caller holds it;
-  /// thread_error outside a VM
+  /// \throws thread_error "deadlock; recursive locking" if the caller holds it; thread_error outside a VM
   void lock();
 
   /// \returns whether it was free and now is the caller's. Never waits.
@@ -37,7 +36,7 @@ class mutex {
 
   /// Unlocks; never delivers an interrupt, never parks.
   /// \throws thread_error if it is not locked ("Attempt to unlock a mutex which is not locked"), or by
-  /// another thread
+  ///   another thread
   void unlock();
 
   /// Whether anybody holds it.

@@ -67,10 +67,9 @@ class thread {
 
   /// Starts a thread that calls `f(args...)`, both copied or moved as std::thread does. The new thread goes
   /// to the end of the run queue; the caller runs on.
-  /// \throws thread_error outside a VM; vm_gone while the VM
-  /// ends; resource_error without memory or mappings for a stack, std::bad_alloc without memory for the name;
-  /// std::length_error if the callable and its arguments do not fit on the stack; std::invalid_argument for a
-  /// stack of less than 16 KiB
+  /// \throws thread_error outside a VM; vm_gone while the VM ends; resource_error without memory or
+  ///   mappings for a stack, std::bad_alloc without memory for the name; std::length_error if the callable
+  ///   and its arguments do not fit on the stack; std::invalid_argument for a stack of less than 16 KiB
   template <class F, class... A>
   requires(!std::is_base_of_v<thread, std::remove_cvref_t<F>> &&
            !std::is_same_v<thread_options, std::remove_cvref_t<F>> &&
@@ -89,10 +88,9 @@ class thread {
 
   /// Waits until the thread has ended. An interruption point.
   /// \throws what the thread threw, the same object for every joiner and every call; nothing if it was
-  /// killed;
-  ///   thread_error for the thread itself, for main ("Target thread must not be main thread"), outside the
-  ///   VM, for an empty handle
-  /// A wake-up from elsewhere does not end the wait (CRuby: Thread#join).
+  ///   killed; thread_error for the thread itself, for main ("Target thread must not be main thread"),
+  ///   outside the VM, for an empty handle A wake-up from elsewhere does not end the wait (CRuby:
+  ///   Thread#join).
   void join() const;
 
   /// As join(), for at most `limit`.

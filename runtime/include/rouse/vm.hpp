@@ -81,7 +81,7 @@ class remote {
 class vm {
  public:
   /// \throws std::invalid_argument for a stack that is too small; std::system_error without descriptors or
-  /// memory
+  ///   memory
   explicit vm(vm_options options = {});
 
   /// Kills, unwinds and joins what still lives, however long that takes. Handles may outlive it:
@@ -92,11 +92,9 @@ class vm {
 
   /// Makes the calling OS thread the VM's worker and calls `f` as main, on a green stack of its own. When `f`
   /// ends, the other threads are killed, unwound and joined. May be called again afterwards.
-  /// \returns what
-  /// `f` returns
-  /// \throws what `f` throws; thread_killed if main was killed; thread_error if this VM is being
-  /// run already;
-  ///   resource_error without memory for the stack
+  /// \returns what `f` returns
+  /// \throws what `f` throws; thread_killed if main was killed; thread_error if this VM is being run
+  ///   already; resource_error without memory for the stack
   template <class F> auto run(F&& f) -> std::invoke_result_t<std::decay_t<F>> {
     detail::function_body<F> body(std::forward<F>(f));
     run_main(body);
@@ -109,8 +107,7 @@ class vm {
   /// Kills every thread except the caller, unwinds and joins for at most `limit`. From a thread of the VM,
   /// from an OS thread while nobody runs the VM (which it then does), or from another OS thread than the one
   /// that runs it, in which case main is killed as well. An interruption point inside the VM.
-  /// \returns the
-  /// threads that still live
+  /// \returns the threads that still live
   std::vector<thread> shutdown(duration limit = forever);
 
   /// Handles of all living threads, in the order of their making. From a thread of the VM or while nobody
@@ -124,15 +121,13 @@ class vm {
 
   /// A descriptor that is readable when posted work, a stream or a timer asks for run_ready(). Watch it,
   /// level-triggered; neither read nor close it. It stays the same.
-  /// \throws std::system_error without
-  /// descriptors
+  /// \throws std::system_error without descriptors
   int event_descriptor();
 
   /// Runs what is ready, on the calling OS thread, until no thread is; it never waits for descriptors or
   /// timers. A thread that keeps yielding keeps it from returning.
   /// \returns whether threads live
-  /// \throws
-  /// thread_error if this VM is being run already
+  /// \throws thread_error if this VM is being run already
   bool run_ready();
 
  private:
