@@ -86,11 +86,11 @@ class thread {
   /// Whether the handle names a thread.
   explicit operator bool() const noexcept { return record_ != nullptr; }
 
-  /// Waits until the thread has ended. An interruption point.
+  /// Waits until the thread has ended; a wake-up from elsewhere does not end the wait (CRuby: Thread#join). An
+  /// interruption point.
   /// \throws what the thread threw, the same object for every joiner and every call; nothing if it was
   ///   killed; thread_error for the thread itself, for main ("Target thread must not be main thread"),
-  ///   outside the VM, for an empty handle A wake-up from elsewhere does not end the wait (CRuby:
-  ///   Thread#join).
+  ///   outside the VM, for an empty handle
   void join() const;
 
   /// As join(), for at most `limit`.
