@@ -3,6 +3,8 @@
 #include "io_fixture.hpp"
 
 #include <array>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -40,6 +42,40 @@ TEST_F(last_handle, dropping_the_last_handle_under_a_reader_sends_it_away_and_cl
     EXPECT_FALSE(is_open(fd));
     EXPECT_EQ(error, rouse::io_errc::closed_under_call);
   });
+}
+
+// Whatever is left of a stream keeps what is left of its VM: so its end shows that the stream was freed.
+TEST_F(last_handle, a_stream_is_freed_whoever_was_the_last_to_let_go) {
+  auto token = std::make_shared<int>();
+  const std::weak_ptr<int> core = token;
+  rouse::vm_options options;
+  options.on_slow_end = [token](const std::string&) {};
+  token.reset();
+  {
+    rouse::vm small(std::move(options));
+    small.run([] {
+      for (bool kill_closer : {false, true}) {
+        auto ends = std::make_unique<rouse::pipe_ends>(rouse::pipe());
+        auto use = [s = &ends->reader] {
+          std::array<char, 4> b;
+          std::error_code error;
+          s->read_some(b, error);
+        };
+        auto reader = rouse::spawn(use);
+        auto closer = rouse::spawn([s = &ends->reader] { s->close(); });
+        until_parked(reader);
+        until_parked(closer);
+        ends.reset();
+        if (kill_closer) closer.kill();
+        closer.join();
+        reader.join();
+      }
+      rouse::stream kept = rouse::pipe().reader;
+      auto reader = rouse::spawn([s = kept] { read_now(s); });
+      until_parked(reader);
+    });
+  }
+  EXPECT_TRUE(core.expired()) << "a stream was never freed";
 }
 
 TEST_F(last_handle, handles_may_go_while_the_closer_waits) {
