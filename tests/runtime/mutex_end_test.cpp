@@ -6,7 +6,6 @@
 
 #include <mutex>
 #include <random>
-#include <stdexcept>
 #include <vector>
 
 using namespace rouse_test;
@@ -14,32 +13,6 @@ using namespace rouse_test;
 namespace {
 
 class mutex_end : public vm_test {};
-
-// TH-11, R-MX-07
-TEST_F(mutex_end, what_a_thread_holds_is_released_when_it_ends_however_it_ends) {
-  run([] {
-    for (int how = 0; how < 3; ++how) {
-      rouse::mutex a;
-      rouse::mutex b;
-      auto owner = rouse::spawn([&] {
-        a.lock();
-        b.lock();
-        rouse::this_thread::sleep();
-        if (how == 1) throw std::runtime_error("out");
-      });
-      until_parked(owner);
-      auto waiter = rouse::spawn([&] {
-        std::lock_guard guard(a);
-        std::lock_guard guard_too(b);
-      });
-      until_parked(waiter);
-      how == 2 ? owner.kill() : owner.wakeup();
-      waiter.join();
-      EXPECT_FALSE(a.is_locked());
-      EXPECT_FALSE(b.is_locked());
-    }
-  });
-}
 
 TEST_F(mutex_end, what_main_holds_is_released_when_it_ends) {
   rouse::mutex m;

@@ -151,6 +151,32 @@ TEST_F(mutex_, an_owner_that_locks_again_at_once_starves_nobody) {
   });
 }
 
+// TH-11, R-MX-07
+TEST_F(mutex_, what_a_thread_holds_is_released_when_it_ends_however_it_ends) {
+  run([] {
+    for (int how = 0; how < 3; ++how) {
+      rouse::mutex a;
+      rouse::mutex b;
+      auto owner = rouse::spawn([&] {
+        a.lock();
+        b.lock();
+        rouse::this_thread::sleep();
+        if (how == 1) throw std::runtime_error("out");
+      });
+      until_parked(owner);
+      auto waiter = rouse::spawn([&] {
+        std::lock_guard guard(a);
+        std::lock_guard guard_too(b);
+      });
+      until_parked(waiter);
+      how == 2 ? owner.kill() : owner.wakeup();
+      waiter.join();
+      EXPECT_FALSE(a.is_locked());
+      EXPECT_FALSE(b.is_locked());
+    }
+  });
+}
+
 TEST_F(mutex_, one_waiter_at_a_time_is_on_its_way_to_it) {
   run([] {
     rouse::mutex m;
