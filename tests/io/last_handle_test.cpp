@@ -62,8 +62,8 @@ TEST_F(last_handle, a_stream_is_freed_whoever_was_the_last_to_let_go) {
           s->read_some(b, error);
         };
         auto reader = rouse::spawn(use);
-        auto closer = rouse::spawn([s = &ends->reader] { s->close(); });
         until_parked(reader);
+        auto closer = rouse::spawn([s = &ends->reader] { s->close(); });
         until_parked(closer);
         ends.reset();
         if (kill_closer) closer.kill();
@@ -87,8 +87,8 @@ TEST_F(last_handle, handles_may_go_while_the_closer_waits) {
       std::array<char, 4> buffer;
       s->read_some(buffer, error);
     });
-    auto closer = rouse::spawn([s = &ends->reader] { s->close(); });
     until_parked(reader);
+    auto closer = rouse::spawn([s = &ends->reader] { s->close(); });
     until_parked(closer);
     ends.reset();
     closer.join();
