@@ -114,7 +114,8 @@ class thread {
   /// Thread#kill)
   void kill() const;
 
-  /// Ends the current `sleep` of the thread. Does nothing to one that waits for something else, or runs.
+  /// Ends the current `sleep` of the thread, or its wait on a condition variable, which then returns as if
+  /// notified. Does nothing to one that waits for something else, or runs.
   /// \throws thread_error "killed thread" if it has ended. (CRuby: Thread#wakeup)
   void wakeup() const;
 
