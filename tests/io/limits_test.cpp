@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include <vector>
@@ -16,30 +17,45 @@ namespace {
 
 class limits : public vm_test {};
 
-// RL-01
+// Opens descriptors until no more can be had, sees the errors, and goes on.
+void use_up_descriptors() {
+  std::vector<rouse::pipe_ends> pipes;
+  auto until_full = [&] {
+    for (;;) pipes.push_back(rouse::pipe());
+  };
+  EXPECT_THROW(until_full(), rouse::errno_error<EMFILE>);
+  EXPECT_GE(pipes.size(), 9u);
+  EXPECT_THROW(rouse::socketpair(), rouse::errno_error<EMFILE>);
+  while (true) {
+    try {
+      pipes.push_back({pipes[0].reader.dup(), {}});
+    } catch (const rouse::errno_error<EMFILE>&) {
+      break;
+    }
+  }
+  auto r = parked_reader(pipes[1].reader);
+  pipes[1].writer.write_all("x");
+  EXPECT_EQ(r.get().bytes, "x");
+  pipes[2].reader.close();
+  pipes[2].writer.close();
+  rouse::pipe();
+}
+
+// RL-01. First with a made-up limit: the undefined-behaviour sanitizer opens a pipe itself when it meets a class for the
+// first time, and takes a failure for a broken object; so it has met them all when the real limit is reached.
 TEST_F(limits, at_the_descriptor_limit_a_pipe_is_an_error_and_the_program_goes_on) {
   run([] {
-    descriptor_limit small(open_descriptors() + 21);
-    std::vector<rouse::pipe_ends> pipes;
-    auto until_full = [&] {
-      for (;;) pipes.push_back(rouse::pipe());
-    };
-    EXPECT_THROW(until_full(), rouse::errno_error<EMFILE>);
-    EXPECT_GE(pipes.size(), 9u);
-    EXPECT_THROW(rouse::socketpair(), rouse::errno_error<EMFILE>);
-    while (true) {
-      try {
-        pipes.push_back({pipes[0].reader.dup(), {}});
-      } catch (const rouse::errno_error<EMFILE>&) {
-        break;
-      }
+    const std::size_t most = open_descriptors() + 21;
+    {
+      system_call_hook made_up([&](long number) {
+        const std::size_t wanted = number == SYS_fcntl ? 1 : 2;
+        const bool opens = number == SYS_pipe2 || number == SYS_socketpair || number == SYS_fcntl;
+        return opens && open_descriptors() + wanted > most ? -long{EMFILE} : 0L;
+      });
+      use_up_descriptors();
     }
-    auto r = parked_reader(pipes[1].reader);
-    pipes[1].writer.write_all("x");
-    EXPECT_EQ(r.get().bytes, "x");
-    pipes[2].reader.close();
-    pipes[2].writer.close();
-    rouse::pipe();
+    descriptor_limit real(most);
+    use_up_descriptors();
   });
 }
 
