@@ -1,7 +1,29 @@
 #include "system_call.hpp"
+#include "context.hpp"
 #include "test_hooks.hpp"
 
+#if defined(ROUSE_ASAN) || defined(ROUSE_TSAN)
+#include <cerrno>
+#include <sys/mman.h>
+#endif
+
 namespace rouse::detail {
+
+#if defined(ROUSE_ASAN) || defined(ROUSE_TSAN)
+namespace {
+
+// The sanitizers forget what they know of a range when libc maps or unmaps it. Behind their back, the stacks of one VM
+// would be held against those of another that is given the same addresses.
+long map_or_unmap(long number, long a, long b, long c, long d, long e, long f) noexcept {
+  auto* start = reinterpret_cast<void*>(a);
+  const auto size = static_cast<std::size_t>(b);
+  if (number == SYS_munmap) return ::munmap(start, size) == 0 ? 0 : -errno;
+  void* mapped = ::mmap(start, size, static_cast<int>(c), static_cast<int>(d), static_cast<int>(e), f);
+  return mapped == MAP_FAILED ? -errno : reinterpret_cast<long>(mapped);
+}
+
+} // namespace
+#endif
 
 // noinline: a thread may come back from a call on another OS thread, so nothing about it may be folded into
 // the caller.
@@ -9,6 +31,9 @@ namespace rouse::detail {
 #ifdef ROUSE_TEST_HOOKS
   if (test_hooks::before_call)
     if (long injected = test_hooks::before_call(number); injected < 0) return injected;
+#endif
+#if defined(ROUSE_ASAN) || defined(ROUSE_TSAN)
+  if (number == SYS_mmap || number == SYS_munmap) return map_or_unmap(number, a, b, c, d, e, f);
 #endif
 #if defined(__x86_64__)
   long result;
