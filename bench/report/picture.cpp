@@ -89,11 +89,11 @@ set grid ytics lc rgb "#e2e2e2" lt 1 lw 1
 )";
 
 // The heading and the key stand once, above both panels.
-constexpr const char* layout = R"(set multiplot layout 1,2 margins 0.085,0.985,0.14,0.77 spacing 0.09
+constexpr const char* layout = R"(set multiplot layout 1,2 margins 0.105,0.985,0.14,0.77 spacing 0.09
 set label 1 "Time to make a pipe and close both its ends, beside threads that have nothing to do with it" \
     at screen 0.5,0.955 center font ",16" textcolor rgb "#111111"
 set key at screen 0.5,0.865 center center maxrows 2 Left reverse samplen 2.2 width -5 textcolor rgb "#222222"
-set ylabel "µs a pipe" textcolor rgb "#222222"
+set ylabel "microseconds a pipe" offset 2 textcolor rgb "#222222"
 )";
 
 // Both panels have the same scale, up to the power of ten above everything.
